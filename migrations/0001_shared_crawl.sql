@@ -372,9 +372,9 @@ BEGIN
     ORDER BY 1;
 END $$;
 
--- Reserves pages of a crawl that has at most `p_most` of them: as many as the term has reserved are
+-- Reserves pages of a crawl that has at most `p_max` of them: as many as the term has reserved are
 -- `p_total` afterwards, or fewer if there are no more. Returns their number.
-CREATE FUNCTION reserve_pages(p_term bigint, p_most bigint, p_total bigint) RETURNS bigint
+CREATE FUNCTION reserve_pages(p_term bigint, p_max bigint, p_total bigint) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE
     v_taken bigint;
@@ -384,7 +384,7 @@ BEGIN
     -- A live term may still visit what it has reserved; one that ended has visited its pages.
     SELECT coalesce(sum(CASE state WHEN 'live' THEN greatest(reserved, pages) ELSE pages END), 0)
     INTO v_taken FROM term WHERE term <> p_term;
-    UPDATE term SET reserved = least(p_total, greatest(p_most - v_taken, 0))
+    UPDATE term SET reserved = least(p_total, greatest(p_max - v_taken, 0))
     WHERE term = p_term AND state = 'live' RETURNING reserved INTO v_reserved;
     IF NOT FOUND THEN
         PERFORM refuse_ended_term(p_term);

@@ -36,7 +36,7 @@ mod durability {
     mod clocks; // clocks that are set between two sessions
     mod crashes; // kills after a number of requests
     mod damages; // a journal that is cut, and flipped bits, without a server
-    mod disk_space; // `--min-free`, `--wait-for-room`
+    mod disk_space; // `--min-free`, `--wait-for-space`
     mod faults; // full disks, unreadable directories, two crawls in one
     mod flips; // flipped bits in every file of the state
     mod golden_crawl; // crawls kept in the repository

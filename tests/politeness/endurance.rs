@@ -161,7 +161,7 @@ fn wait_after(kind: Kind, (target, status): (&str, u16)) -> Duration {
 /// Returns the least time between the arrival of a request and that of the next one. `before` is
 /// the request before `last`, and `cut` is true if the crawl was killed in between: the crawl still
 /// knows the answer before the interrupted one, and its response time.
-fn least_gap<'a>(
+fn min_gap<'a>(
     kind: Kind,
     mut before: impl Iterator<Item = &'a str>,
     last: (&str, u16),
@@ -188,13 +188,13 @@ fn the_response_time_counts_after_a_kill() {
     ] {
         let before_it = before.iter().copied();
         assert_eq!(
-            least_gap(Kind::Slow, before_it, ("/1", 200), cut),
+            min_gap(Kind::Slow, before_it, ("/1", 200), cut),
             expected,
             "{before:?}"
         );
     }
     assert_eq!(
-        least_gap(Kind::Plain, ["/0"].into_iter(), ("/1", 200), true),
+        min_gap(Kind::Plain, ["/0"].into_iter(), ("/1", 200), true),
         DELAY
     );
 }
@@ -216,7 +216,7 @@ fn too_soon(log: &Log, hosts: &Hosts, kills: &[RangeInclusive<Duration>]) -> Vec
                 .iter()
                 .any(|kill| earlier.at <= *kill.end() && *kill.start() <= later.at);
             let before = hits[..place].iter().map(|hit| &*hit.target);
-            let least = least_gap(
+            let least = min_gap(
                 Kind::of(host),
                 before,
                 (&earlier.target, earlier.status),

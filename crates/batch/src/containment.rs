@@ -52,7 +52,7 @@ pub struct Containment<'a> {
 pub struct ContainmentOptions {
     /// The minimum containment, above 0 to 1.
     pub least: f64,
-    /// The approximate memory budget in bytes; at least [`LEAST_MEMORY`](crate::LEAST_MEMORY) are
+    /// The approximate memory budget in bytes; at least [`MIN_MEMORY`](crate::MIN_MEMORY) are
     /// used, and 16 bytes for each shingle of the longest document.
     pub memory: usize,
     /// The number of threads that compare.
@@ -88,7 +88,7 @@ pub fn containments<E: From<BatchError>>(
     mut found: impl FnMut(Containment<'_>) -> Result<(), E>,
 ) -> Result<ContainmentSummary, E> {
     let scratch = Scratch::new(&options.scratch);
-    let memory = options.memory.max(crate::LEAST_MEMORY);
+    let memory = options.memory.max(crate::MIN_MEMORY);
     let mut names = DocumentNames::new(&scratch, memory / 8);
     let mut sets = StoredSets::new(&scratch, memory / 8);
     let mut gauge = Gauge::new(control, None);

@@ -111,11 +111,11 @@ fn sessions_continue_like_those_in_memory(backend: &dyn Backend, runtime: &Runti
         48,
         file!(),
         &values,
-        |(events, per_host, limit, least_wait, probes, best_first, patience)| {
+        |(events, per_host, limit, min_wait, probes, best_first, patience)| {
             let rules = FrontierRules {
                 per_host,
                 max_pages_per_host: limit,
-                least_wait: Duration::from_millis(least_wait),
+                min_wait: Duration::from_millis(min_wait),
                 probes,
                 best_first,
                 patience: Duration::from_millis(patience),

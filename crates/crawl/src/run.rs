@@ -133,7 +133,7 @@ impl Stop {
 
 /// Visits pages until the frontier is exhausted, a limit is reached or a stop is requested. Settled
 /// visits are durable afterwards and the archive is closed, even if the disk was full for too long
-/// ([`Fault::NoRoom`]).
+/// ([`Fault::NoSpace`]).
 ///
 /// # Errors
 /// [`Fault`] if our own machinery fails, or the disk stays full for too long.
@@ -157,7 +157,7 @@ async fn run_and_close(
 ) -> Result<Finish, Fault> {
     let mut monitor = DiskSpaceMonitor::new(&context.disk_space);
     let mut ended = lease_until_done(context, limits, stop.clone(), visits, &mut monitor).await;
-    if !matches!(ended, Ok(_) | Err(Fault::NoRoom { .. })) {
+    if !matches!(ended, Ok(_) | Err(Fault::NoSpace { .. })) {
         return ended;
     }
     let is_urgent = matches!(ended, Ok(Finish::Interrupted | Finish::MaxTime));

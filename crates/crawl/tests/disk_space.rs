@@ -195,8 +195,8 @@ impl Machine {
         let options = ArchiveOptions::new(self.clock.clone());
         let sink = WarcArchive::open(reserved, &archive, options, end).unwrap();
         let directories = vec![self.state(), archive];
-        let room = DiskSpace::new(plain, Some(Arc::clone(&reserve)), directories, self.rules);
-        let context = Arc::new(self.context(store, sink, room));
+        let space = DiskSpace::new(plain, Some(Arc::clone(&reserve)), directories, self.rules);
+        let context = Arc::new(self.context(store, sink, space));
         Session { context, reserve }
     }
 
@@ -204,7 +204,7 @@ impl Machine {
         &self,
         store: Arc<EmbeddedStore>,
         sink: WarcArchive,
-        room: DiskSpace,
+        space: DiskSpace,
     ) -> CrawlContext {
         let pacing = PacingRules {
             delay: Duration::ZERO,
@@ -233,7 +233,7 @@ impl Machine {
             kept_pages: None,
             sink: Arc::new(sink),
             earlier: None,
-            disk_space: Arc::new(room),
+            disk_space: Arc::new(space),
             scope: Arc::new(RwLock::new(scope)),
             focus: None,
             listings: ListingQuota::default(),
@@ -262,7 +262,7 @@ impl Machine {
         }
     }
 
-    /// Leaves room for this many more bytes.
+    /// Leaves space for this many more bytes.
     fn leave(&self, bytes: u64) {
         self.disk.set_budget(Some(self.disk.used() + bytes));
     }
@@ -361,7 +361,7 @@ async fn a_crawl_whose_patience_for_room_ends_is_saved_and_continues_later() {
             .unwrap_err();
         let waited = began.elapsed();
         let message = fault.to_string();
-        assert!(matches!(fault, Fault::NoRoom { .. }), "{message}");
+        assert!(matches!(fault, Fault::NoSpace { .. }), "{message}");
         assert!(
             message.contains("state") && message.contains(" are needed"),
             "{message}"

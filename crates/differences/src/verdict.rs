@@ -35,7 +35,7 @@ pub struct VerdictFigures {
     /// Number of words of the shorter text, which determines the threshold.
     pub words: Option<u32>,
     /// Least resemblance of near duplicates of this length, 0 to 1.
-    pub least_resemblance: Option<f64>,
+    pub min_resemblance: Option<f64>,
     /// True if the lower threshold applies, for a page and the page that it declares canonical.
     pub is_canonical: bool,
     /// Resemblance of the multisets of words, 0 to 1. It decides together with the shingles.
@@ -94,9 +94,9 @@ impl VerdictFigures {
             estimated_resemblance: resemblance,
             standard_error: resemblance.map(neardup::Sketch::standard_error),
             words: Some(pair.words()),
-            least_resemblance: resemblance
+            min_resemblance: resemblance
                 .filter(|_| thresholds.needs_bands())
-                .map(|_| pair.least_resemblance()),
+                .map(|_| pair.min_resemblance()),
             is_canonical,
             resemblance_of_words: pair.resemblance_of_words(),
             subjects_differ: pair.subjects_differ(),
@@ -176,13 +176,13 @@ mod tests {
         );
         assert_eq!(figures.estimated_resemblance, Some(resemblance));
         assert_eq!(
-            (figures.words, figures.least_resemblance),
+            (figures.words, figures.min_resemblance),
             (Some(300), Some(0.86))
         );
         assert_eq!(figures.subjects_differ, Some(false));
         assert!(!figures.equal_bands.unwrap().is_empty());
         let canonical = VerdictFigures::of(&a, &b, &thresholds, true);
-        assert_eq!(canonical.least_resemblance, Some(0.76));
+        assert_eq!(canonical.min_resemblance, Some(0.76));
     }
 
     #[test]
@@ -192,10 +192,7 @@ mod tests {
             signature("some other words", ""),
         );
         let figures = VerdictFigures::of(&a, &b, &Thresholds::default(), false);
-        assert_eq!(
-            (figures.equal_bands, figures.least_resemblance),
-            (None, None)
-        );
+        assert_eq!((figures.equal_bands, figures.min_resemblance), (None, None));
         assert_eq!((figures.words, figures.subjects_differ), (Some(3), None));
     }
 }

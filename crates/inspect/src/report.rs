@@ -15,7 +15,7 @@ use setup::seeds::each_of_crawl;
 use setup::settings::Settings;
 use setup::shared::OpenCrawl;
 use statistics::CrawlStatistics;
-use web_ui::{Beside, BrokenLinkCollector, LeastDelays, Report, Setting};
+use web_ui::{Beside, BrokenLinkCollector, MinDelays, Report, Setting};
 
 use crate::journal::damaged;
 use crate::verify::JournalPoliteness;
@@ -87,7 +87,7 @@ impl Reading {
             title: title(settings),
             notices: notices.into_iter().collect(),
             settings: shown_settings(settings)?,
-            least_delays: least_delays(settings),
+            min_delays: min_delays(settings),
             broken_links: self.broken_links.links(),
             politeness: self.politeness.end(),
         };
@@ -96,9 +96,9 @@ impl Reading {
 }
 
 /// Returns the shortest waits of hosts.
-pub fn least_delays(settings: &Settings) -> LeastDelays {
+pub fn min_delays(settings: &Settings) -> MinDelays {
     let own = settings.resolved_hosts().into_iter();
-    LeastDelays {
+    MinDelays {
         of_all: settings.delay.0,
         of_hosts: own
             .filter_map(|(pattern, own)| Some((pattern, own.delay?.0)))

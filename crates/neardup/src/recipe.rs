@@ -156,9 +156,7 @@ mod tests {
             );
         }
         // Neither makes another fingerprint.
-        let same = builder(0)
-            .least_words(3)
-            .shingled_by(Unit::Chars(Width::ONE));
+        let same = builder(0).min_words(3).shingled_by(Unit::Chars(Width::ONE));
         assert_eq!(same.fingerprint_recipe(), builder(0).fingerprint_recipe());
         assert_eq!(same.fingerprint_parts(), default);
     }
@@ -195,7 +193,7 @@ mod tests {
                 Fingerprinter::from(Features::default()).ties(Ties::One),
                 HashKey::ZERO,
             ),
-            builder().least_words(3).recipe(),
+            builder().min_words(3).recipe(),
             builder().shingled_by(Unit::Words(Width::ONE)).recipe(),
             builder().shingled_by(Unit::Chars(Width::ONE)).recipe(),
         ];

@@ -153,8 +153,8 @@ impl CrawlStatistics {
             Record::Restarted { at, rule } => {
                 self.change_paces(|pace| pace.after_restart(*at, *rule));
             }
-            Record::ClockSetBack { to, least_wait } => {
-                self.change_paces(|pace| pace.set_back(*to, *least_wait).0);
+            Record::ClockSetBack { to, min_wait } => {
+                self.change_paces(|pace| pace.set_back(*to, *min_wait).0);
             }
             // Patterns and visits under way are counted above; nothing else is. A URL that is held
             // counts once it is queued.

@@ -238,8 +238,8 @@ impl Generator {
             Event::Restart(minute) => self.records.push(Record::Restarted {
                 at: at(*minute),
                 rule: RestartRule {
-                    least_wait: Duration::from_secs(1),
-                    most_wait: Duration::from_secs(30),
+                    min_wait: Duration::from_secs(1),
+                    max_wait: Duration::from_secs(30),
                     factor: 5000,
                 },
             }),

@@ -158,15 +158,15 @@ pub struct FrontierRules {
     /// Minimum wait between two requests to a host. The last session, if it died, may just have
     /// sent a request to any host. In this case, no host is leased until this time has passed since
     /// the store was opened.
-    pub least_wait: Duration,
+    pub min_wait: Duration,
     /// Maximum wait after a session that died: a host that had responded before rests for the delay
     /// computed from its last response, but no longer than this.
-    pub most_calm_wait: Duration,
+    pub max_calm_wait: Duration,
     /// Rest of a host after a response, in thousandths of the response time.
     pub delay_factor: u32,
     /// Maximum wait: from the opening of the store, no host and no page that an earlier session
     /// postponed waits longer, regardless of changes of the system clock.
-    pub most_wait: Duration,
+    pub max_wait: Duration,
 }
 
 /// Limits of individual hosts; the common limits apply where one is missing.
@@ -190,10 +190,10 @@ impl Default for FrontierRules {
             probes: true,
             max_pages_per_pattern: None,
             max_hosts_per_domain: None,
-            least_wait: Duration::ZERO,
-            most_calm_wait: Duration::from_secs(30),
+            min_wait: Duration::ZERO,
+            max_calm_wait: Duration::from_secs(30),
             delay_factor: 5000,
-            most_wait: Duration::from_secs(24 * 3600),
+            max_wait: Duration::from_secs(24 * 3600),
         }
     }
 }
@@ -221,8 +221,8 @@ impl FrontierRules {
     #[must_use]
     pub const fn after_death(&self) -> RestartRule {
         RestartRule {
-            least_wait: self.least_wait,
-            most_wait: self.most_calm_wait,
+            min_wait: self.min_wait,
+            max_wait: self.max_calm_wait,
             factor: self.delay_factor,
         }
     }

@@ -28,7 +28,7 @@ pub(crate) fn threshold_by_words(weights: &[f64]) -> Relevance {
 }
 
 /// Number of different words in a full text; a page with fewer is less relevant.
-pub const LEAST_DIFFERENT_WORDS: usize = 32;
+pub const MIN_DIFFERENT_WORDS: usize = 32;
 
 /// Number of occurrences in the text that a word of the URL's path counts as.
 pub(crate) const IN_PATH: u32 = 6;
@@ -54,7 +54,7 @@ const DENSEST_OF_MANY: f64 = 0.4;
 /// Exponent of rarity: between 1 and the 2 of tf-idf on both sides.
 const OF_RARITY: f64 = 1.5;
 /// Minimum rarity: even a word in every document counts a little.
-const LEAST_RARITY: f64 = 0.01;
+const MIN_RARITY: f64 = 0.01;
 
 /// Returns the fraction of its weight, from 0 to 1, that a word contributes if it occurs `times` on
 /// a page of `length` words.
@@ -91,12 +91,12 @@ pub(crate) fn rarity(frequency: u64, documents: u64) -> f64 {
     }
     let all = documents as f64 + 1.0;
     let share = (all / (frequency as f64 + 0.5)).ln() / (all / 0.5).ln();
-    share.clamp(LEAST_RARITY, 1.0)
+    share.clamp(MIN_RARITY, 1.0)
 }
 
 /// Returns the factor of a page with this many different words.
 pub(crate) fn of_variety(different: usize) -> f64 {
-    different.min(LEAST_DIFFERENT_WORDS) as f64 / LEAST_DIFFERENT_WORDS as f64
+    different.min(MIN_DIFFERENT_WORDS) as f64 / MIN_DIFFERENT_WORDS as f64
 }
 
 /// Returns the maximum share of the topic's words on a page that is not stuffed with them.
@@ -163,8 +163,8 @@ mod tests {
     fn a_word_that_no_document_has_is_rare_and_one_of_all_documents_hardly_counts() {
         assert_eq!(rarity(0, 0), 1.0);
         assert_eq!(rarity(0, 1_000), 1.0);
-        assert_eq!(rarity(1_000, 1_000), LEAST_RARITY);
-        assert_eq!(rarity(5_000, 1_000), LEAST_RARITY);
+        assert_eq!(rarity(1_000, 1_000), MIN_RARITY);
+        assert_eq!(rarity(5_000, 1_000), MIN_RARITY);
         assert!(rarity(1, 1_000) > rarity(10, 1_000));
     }
 

@@ -43,8 +43,8 @@ use crate::dashboard::frame::{Frame, Refusal, Tab};
 use crate::figures::{Figures, Look};
 use crate::format::cut;
 use crate::in_flight::UrlsInFlight;
-use crate::least_delays::LeastDelays;
 use crate::machine;
+use crate::min_delays::MinDelays;
 use crate::report::Setting;
 
 /// Questions that read the whole journal, at a time: each takes seconds of a large crawl.
@@ -65,7 +65,7 @@ pub struct WatchedCrawl {
     /// The settings of the last session, without secrets.
     pub settings: Vec<Setting>,
     /// The shortest waits of hosts.
-    pub least_delays: LeastDelays,
+    pub min_delays: MinDelays,
     /// The canonical form for comparing its URLs.
     pub form: CanonicalForm,
     /// True if the crawl obeys the `control.toml` of its directory.

@@ -32,18 +32,18 @@ mod controls;
 mod dashboard;
 mod figures;
 mod in_flight;
-mod least_delays;
 mod live;
 mod machine;
 mod metrics;
+mod min_delays;
 mod server;
 
-pub use access::{LEAST_TOKEN, MOST_TOKEN, Token, TokenError};
+pub use access::{MAX_TOKEN, MIN_TOKEN, Token, TokenError};
 pub use dashboard::{
     CrawlQueries, Explanation, JudgedPair, Question, ReadText, SimilarPage, WatchedCrawl,
 };
 pub use format::cut;
-pub use least_delays::LeastDelays;
 pub use metrics::{METRICS, Metric, MetricKind};
+pub use min_delays::MinDelays;
 pub use report::*;
 pub use server::{DashboardServer, ServeError, ServeOptions};

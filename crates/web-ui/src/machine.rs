@@ -33,7 +33,7 @@ impl MachineFigures {
             process,
             memory: process.and_then(memory),
             archive: size(archive),
-            free: SystemDisk.free_room(archive),
+            free: SystemDisk.free_space(archive),
         }
     }
 }

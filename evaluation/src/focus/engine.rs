@@ -240,7 +240,7 @@ async fn run(crawl: &EngineCrawl<'_>, state: &Path) -> Result<Vec<SimulatedVisit
 fn store_options(clock: &Clock, disk: &Arc<dyn Disk>, crawl: &EngineCrawl<'_>) -> StoreOptions {
     StoreOptions {
         rules: FrontierRules {
-            least_wait: DELAY,
+            min_wait: DELAY,
             best_first: crawl.topic.is_some(),
             patience: crawl.patience,
             ..FrontierRules::default()

@@ -99,7 +99,7 @@ impl<'a> DedupRun<'a> {
         let signature_builder = args
             .features
             .signature_builder(&args.paths, &mut input, &reader)?
-            .least_words(args.verdict.least_words());
+            .min_words(args.verdict.min_words());
         let (mut options, resemblance) = options(args)?;
         if options.criterion.asks_texts() {
             options.texts = Some(Arc::new(FileTexts::new(reader.clone(), input.clone())));

@@ -140,7 +140,7 @@ fn watched(settings: &Settings, is_replica: bool) -> Result<WatchedCrawl, Comman
         search: search_index::directory(&directory),
         title: report::title(settings),
         settings: report::shown_settings(settings)?,
-        least_delays: report::least_delays(settings),
+        min_delays: report::min_delays(settings),
         form: settings.canonical_form(),
         queries: queries(settings, &directory),
         archive,

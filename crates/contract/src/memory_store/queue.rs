@@ -343,18 +343,18 @@ impl Queue {
         }
         self.asked &= !in_order;
         let rule = self.rules.after_death();
-        self.set_back(now, rule.least_wait);
+        self.set_back(now, rule.min_wait);
         if self.asked {
-            self.floor = now + rule.least_wait;
+            self.floor = now + rule.min_wait;
             for host in self.order.keys().cloned().collect::<Vec<_>>() {
                 let pace = self.pace(&host).after_restart(now, rule);
                 self.record_pace(&host, pace);
             }
         }
-        self.wait_at_most_until(now + self.rules.most_wait);
+        self.wait_at_most_until(now + self.rules.max_wait);
         for host in self.paces.keys().cloned().collect::<Vec<_>>() {
             if self.is_past_last_chance(&host) {
-                let pace = self.pace(&host).with_new_chance(now, rule.least_wait);
+                let pace = self.pace(&host).with_new_chance(now, rule.min_wait);
                 self.paces.insert(host, pace);
             }
         }
@@ -369,14 +369,14 @@ impl Queue {
     }
 
     /// Moves all times if the clock of the next session is behind.
-    fn set_back(&mut self, now: Timestamp, least_wait: std::time::Duration) {
+    fn set_back(&mut self, now: Timestamp, min_wait: std::time::Duration) {
         let is_ahead = self.paces.values().any(|pace| pace.is_ahead_of(now));
-        if !is_ahead && self.floor <= now + least_wait {
+        if !is_ahead && self.floor <= now + min_wait {
             return;
         }
-        self.floor = self.floor.min(now + least_wait);
+        self.floor = self.floor.min(now + min_wait);
         for host in self.order.keys().cloned().collect::<Vec<_>>() {
-            let (pace, by) = self.pace(&host).set_back(now, least_wait);
+            let (pace, by) = self.pace(&host).set_back(now, min_wait);
             self.paces.insert(host.clone(), pace);
             for waiting in &mut self.entries {
                 if waiting.host() == host {

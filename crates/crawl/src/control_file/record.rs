@@ -21,8 +21,8 @@ pub struct ControlRecord {
     pub text: Option<String>,
     /// The shortest delay and the shortest ceiling of delays that were ever in force, in
     /// milliseconds. `crawler verify` accepts them.
-    least_delay: Option<u64>,
-    least_max_delay: Option<u64>,
+    min_delay: Option<u64>,
+    min_max_delay: Option<u64>,
     /// The orders in the file that were carried out, in words.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub carried_out: BTreeSet<String>,
@@ -69,8 +69,8 @@ impl ControlRecord {
         carried_out.retain(|order| orders.contains(order));
         Self {
             text: text.map(str::to_owned),
-            least_delay: shorter(self.least_delay, overrides.delay),
-            least_max_delay: shorter(self.least_max_delay, overrides.max_delay),
+            min_delay: shorter(self.min_delay, overrides.delay),
+            min_max_delay: shorter(self.min_max_delay, overrides.max_delay),
             carried_out,
         }
     }
@@ -87,6 +87,6 @@ impl ControlRecord {
     #[must_use]
     pub fn shortest_delays(&self) -> (Option<Duration>, Option<Duration>) {
         let span = |millis: Option<u64>| millis.map(Duration::from_millis);
-        (span(self.least_delay), span(self.least_max_delay))
+        (span(self.min_delay), span(self.min_max_delay))
     }
 }

@@ -14,7 +14,7 @@ use sinks::Resource;
 use web::{Exchange, MAX_ROBOTS_BYTES, Truncation, UrlKey, decode};
 
 /// Maximum number of bytes that wait. Files beyond that are not archived.
-const MOST_WAITING: usize = 16 << 20;
+const MAX_WAITING: usize = 16 << 20;
 
 /// The files that wait for the end of the visit that requested them.
 #[derive(Debug, Default)]
@@ -44,7 +44,7 @@ impl RobotsFiles {
             file.truncated = Some(Truncation::Length);
         }
         let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if waiting.bytes + file.body.len() > MOST_WAITING {
+        if waiting.bytes + file.body.len() > MAX_WAITING {
             tracing::debug!(
                 url = %file.url,
                 "too many robots.txt files are waiting for their pages: this one is not archived"
@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn waiting_files_are_bounded_and_long_ones_are_truncated() {
         let files = RobotsFiles::default();
-        let many = MOST_WAITING / MAX_ROBOTS_BYTES + 5;
+        let many = MAX_WAITING / MAX_ROBOTS_BYTES + 5;
         for number in 0..many {
             files.keep(
                 page(&number.to_string()),
@@ -145,7 +145,7 @@ mod tests {
         let taken: Vec<Resource> = (0..many)
             .flat_map(|number| files.take(page(&number.to_string())))
             .collect();
-        assert_eq!(taken.len(), MOST_WAITING / MAX_ROBOTS_BYTES);
+        assert_eq!(taken.len(), MAX_WAITING / MAX_ROBOTS_BYTES);
         assert!(
             taken
                 .iter()

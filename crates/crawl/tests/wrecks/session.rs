@@ -36,7 +36,7 @@ const AGENT: &str = "crawler";
 pub(crate) fn store_options(now: Timestamp, disk: Arc<dyn Disk>) -> StoreOptions {
     StoreOptions {
         rules: FrontierRules {
-            least_wait: DELAY,
+            min_wait: DELAY,
             ..FrontierRules::default()
         },
         likeness: LikenessRules::default(),

@@ -20,8 +20,8 @@ fn words(text: &str) -> NormalText {
 }
 
 /// Checks the invariants of a difference; returns it.
-fn check(a: &str, b: &str, bytes: usize, most_words: usize) -> Difference {
-    let difference = Difference::of_first(a, b, bytes, most_words);
+fn check(a: &str, b: &str, bytes: usize, max_words: usize) -> Difference {
+    let difference = Difference::of_first(a, b, bytes, max_words);
     let (mut at_a, mut at_b) = (0, 0);
     for run in difference.runs() {
         assert_eq!(
@@ -164,16 +164,16 @@ fn words_far_from_a_change_are_folded() {
 #[test]
 fn texts_are_compared_up_to_the_caps_and_no_further() {
     let (a, b) = ("one two three", "one two other");
-    for (bytes, most_words, cut, is_same) in [
+    for (bytes, max_words, cut, is_same) in [
         (13, 3, None, false),
         (13, 2, Some((8, 8)), true),
         (12, 3, Some((7, 7)), true),
         (0, 3, Some((0, 0)), true),
         (13, 0, Some((0, 0)), true),
     ] {
-        let difference = check(a, b, bytes, most_words);
-        assert_eq!(difference.cut(), cut, "{bytes} {most_words}");
-        assert_eq!(difference.is_empty(), is_same, "{bytes} {most_words}");
+        let difference = check(a, b, bytes, max_words);
+        assert_eq!(difference.cut(), cut, "{bytes} {max_words}");
+        assert_eq!(difference.is_empty(), is_same, "{bytes} {max_words}");
     }
     // A text that is not cut is whole beside one that is.
     assert_eq!(check("one", "one two", 100, 1).cut(), Some((3, 4)));

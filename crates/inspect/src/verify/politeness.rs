@@ -137,10 +137,10 @@ impl Politeness {
                 self.apply_pace(&entry.discovered.url.host(), *pace);
             }
             Record::Restarted { at, rule } => {
-                self.apply_restart(*at, rule.least_wait, rule.factor);
+                self.apply_restart(*at, rule.min_wait, rule.factor);
             }
             Record::Stopped => self.apply_session_end(),
-            Record::ClockSetBack { to, least_wait } => self.apply_set_back(*to, *least_wait),
+            Record::ClockSetBack { to, min_wait } => self.apply_set_back(*to, *min_wait),
             Record::ClockSet { ahead, behind, .. } => self.apply_clock_set(*ahead, *behind),
             _ => {}
         }
@@ -255,11 +255,11 @@ impl Politeness {
 
     /// Applies the start of a session after a session that died. The waits of hosts are computed
     /// from their known paces and the settings, regardless of the rule that the dead session used.
-    fn apply_restart(&mut self, at: Timestamp, least_wait: Duration, factor: u32) {
+    fn apply_restart(&mut self, at: Timestamp, min_wait: Duration, factor: u32) {
         self.apply_session_end();
         let rule = RestartRule {
-            least_wait,
-            most_wait: self.longest(),
+            min_wait,
+            max_wait: self.longest(),
             factor,
         };
         for host in self.hosts.values_mut() {
@@ -274,10 +274,10 @@ impl Politeness {
     }
 
     /// Applies the start of a session whose clock is behind.
-    fn apply_set_back(&mut self, now: Timestamp, least_wait: Duration) {
+    fn apply_set_back(&mut self, now: Timestamp, min_wait: Duration) {
         self.apply_session_end();
         for host in self.hosts.values_mut() {
-            (host.known, _) = host.known.set_back(now, least_wait);
+            (host.known, _) = host.known.set_back(now, min_wait);
             host.ready = host.ready.min(host.known.ready);
             host.last = host.last.filter(|last| *last <= now);
         }

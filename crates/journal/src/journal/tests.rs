@@ -594,14 +594,14 @@ fn records_of_clocks() -> Vec<Record> {
         Record::Restarted {
             at: Timestamp::from_millis(9),
             rule: web::RestartRule {
-                least_wait: second,
-                most_wait: 30 * second,
+                min_wait: second,
+                max_wait: 30 * second,
                 factor: 5000,
             },
         },
         Record::ClockSetBack {
             to: Timestamp::from_millis(5),
-            least_wait: second,
+            min_wait: second,
         },
         Record::ClockSet {
             at: Timestamp::from_millis(6),

@@ -62,7 +62,7 @@ impl Drop for Far {
 
 fn setup() -> Setup {
     Setup::with_rules(FrontierRules {
-        least_wait: REST,
+        min_wait: REST,
         ..FrontierRules::default()
     })
 }

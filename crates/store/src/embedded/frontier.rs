@@ -179,7 +179,7 @@ impl Queue {
         if !self.clock_behind(now).is_zero() {
             let set_back = Record::ClockSetBack {
                 to: now,
-                least_wait: rule.least_wait,
+                min_wait: rule.min_wait,
             };
             self.record(journal, &set_back)?;
         }
@@ -191,7 +191,7 @@ impl Queue {
             self.record(journal, &Record::Restarted { at: now, rule })?;
             self.restarted = Some(now);
         }
-        self.wait_at_most_until(now + self.hosts.rules().most_wait);
+        self.wait_at_most_until(now + self.hosts.rules().max_wait);
         // Not journalled either: every opening does it.
         self.hosts.give_new_chances(now);
         self.quarantine()?;
@@ -203,8 +203,8 @@ impl Queue {
     /// Returns how far `now` is behind the clock of an earlier session, if its records show that: a
     /// response in the future, or the opening after a death.
     pub(super) fn clock_behind(&self, now: Timestamp) -> Duration {
-        let least_wait = self.hosts.rules().least_wait;
-        let opened = self.state.floor.before(least_wait);
+        let min_wait = self.hosts.rules().min_wait;
+        let opened = self.state.floor.before(min_wait);
         self.hosts.last_answered().max(opened).since(now)
     }
 
@@ -298,7 +298,7 @@ impl Queue {
             if let Some(restarted) = self.restarted
                 && pace.answered != Timestamp::default()
             {
-                let wait = pace.wait.min(self.hosts.rules().after_death().most_wait);
+                let wait = pace.wait.min(self.hosts.rules().after_death().max_wait);
                 if restarted + wait > pace.answered + pace.wait {
                     (pace.answered, pace.wait) = (restarted, wait);
                 }

@@ -82,7 +82,7 @@ async fn a_revocation_that_was_cut_short_leaves_an_archive_without_a_hole() {
     assert_eq!(leases(&store, 1_000_000, 9).await.len(), 3);
 }
 
-/// The record of a settled page found no room on the disk. Pages behind it in the archive were
+/// The record of a settled page found no space on the disk. Pages behind it in the archive were
 /// settled once there was room, so its bytes were kept, it was visited again, and it was archived
 /// twice.
 #[tokio::test]
@@ -100,7 +100,7 @@ async fn nothing_is_settled_behind_a_page_whose_settlement_could_not_be_written(
         store.settle(lease, settlement, at(0).into()).await
     };
     settle_next(0).await.unwrap();
-    disk.fail(Plan::once(1, Failure::NoRoom).of_kind(CallKind::Append));
+    disk.fail(Plan::once(1, Failure::NoSpace).of_kind(CallKind::Append));
     settle_next(1).await.unwrap_err();
     settle_next(2).await.unwrap();
     drop(store);

@@ -166,7 +166,7 @@ impl Loaded {
         options: &StoreOptions,
         settings: TableSettings,
     ) -> Result<Self, StoreFault> {
-        let free = options.disk.free_room(path.parent().unwrap_or(path));
+        let free = options.disk.free_space(path.parent().unwrap_or(path));
         let database = compact_if_bloated(Database::open(path)?, free)?;
         let meta = Meta::open(&database)?;
         let mut checkpoint = Checkpoint::read(&meta)?;

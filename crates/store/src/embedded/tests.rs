@@ -381,7 +381,7 @@ async fn a_clock_that_was_set_back_makes_no_wait_longer_than_the_maximum() {
     const MONTH: u64 = 30 * 24 * 3600 * 1000;
     let directory = tempfile::tempdir().unwrap();
     let rules = FrontierRules {
-        most_wait: Duration::from_secs(60),
+        max_wait: Duration::from_secs(60),
         ..FrontierRules::default()
     };
     let open_at = |now| {
@@ -420,7 +420,7 @@ async fn under_a_clock_that_was_set_back_each_wait_keeps_its_recorded_length() {
     const DAY: u64 = 24 * 3600 * 1000;
     let directory = tempfile::tempdir().unwrap();
     let rules = FrontierRules {
-        least_wait: Duration::from_secs(1),
+        min_wait: Duration::from_secs(1),
         ..FrontierRules::default()
     };
     let open_at = |now| {
@@ -512,7 +512,7 @@ async fn under_a_clock_that_was_set_back_each_wait_keeps_its_recorded_length() {
 async fn after_a_death_a_host_rests_for_the_wait_of_its_last_answer() {
     let directory = tempfile::tempdir().unwrap();
     let rules = FrontierRules {
-        least_wait: Duration::from_secs(1),
+        min_wait: Duration::from_secs(1),
         ..FrontierRules::default()
     };
     let open_at = |now| {
@@ -545,7 +545,7 @@ async fn after_a_death_a_host_rests_for_the_wait_of_its_last_answer() {
     let settlement = done(&lease);
     store.settle(lease, settlement, slow).await.unwrap();
     // A host that is requested for the first time, and has not answered when the process dies.
-    let silent = Pace::unanswered(at(9_400), rules.least_wait);
+    let silent = Pace::unanswered(at(9_400), rules.min_wait);
     store
         .hosts()
         .record_pace(&Host::new("silent.test"), silent)

@@ -267,7 +267,7 @@ fn estimate(figures: &VerdictFigures) -> Option<String> {
 }
 
 fn threshold(figures: &VerdictFigures) -> Option<String> {
-    let (least, words) = figures.least_resemblance.zip(figures.words)?;
+    let (least, words) = figures.min_resemblance.zip(figures.words)?;
     let canonical = match figures.is_canonical {
         true => ", of a page and its canonical page",
         false => "",

@@ -70,7 +70,7 @@ fn of(dashboard: &Dashboard, granted: Granted, query: &HostsQuery) -> Result<Htm
         let mut found = matching(look.statistics, &query.q);
         let (parameters, from) = (search_parameter(&query.q), query.from);
         let paging = Paging::of("/hosts", &parameters, from, caps::LISTED, found.len());
-        let least = &dashboard.crawl.least_delays;
+        let least = &dashboard.crawl.min_delays;
         let row = |(host, figures): (&Host, &HostFigures)| {
             row(host.as_str(), figures, least.of(host), look.now)
         };

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::caps;
 use crate::format::cut;
-use crate::least_delays::LeastDelays;
+use crate::min_delays::MinDelays;
 
 /// Everything in a report that the statistics do not have.
 #[derive(Clone, Debug, Default)]
@@ -28,7 +28,7 @@ pub struct Beside {
     /// The settings of the last session.
     pub settings: Vec<Setting>,
     /// The shortest waits of hosts.
-    pub least_delays: LeastDelays,
+    pub min_delays: MinDelays,
     /// Links to pages that do not exist.
     pub broken_links: BrokenLinks,
     /// The check of waits between requests.
@@ -43,7 +43,7 @@ impl Report {
             title,
             mut notices,
             settings,
-            least_delays,
+            min_delays,
             broken_links,
             mut politeness,
         } = beside;
@@ -55,7 +55,7 @@ impl Report {
             summary: *statistics.counts(),
             settings: self::settings(settings),
             timeline: timeline(statistics),
-            hosts: hosts(statistics, &least_delays),
+            hosts: hosts(statistics, &min_delays),
             verdicts: verdicts(statistics),
             clusters: clusters(statistics),
             status_codes: tally(statistics.status_codes()),
@@ -99,7 +99,7 @@ pub(crate) fn timeline(statistics: &CrawlStatistics) -> Timeline {
     Timeline::of(points, span)
 }
 
-fn hosts(statistics: &CrawlStatistics, least_delays: &LeastDelays) -> Hosts {
+fn hosts(statistics: &CrawlStatistics, min_delays: &MinDelays) -> Hosts {
     let sums = |figures: &HostFigures| HostSums {
         visits: figures.sums,
         waiting: figures.waiting,
@@ -121,7 +121,7 @@ fn hosts(statistics: &CrawlStatistics, least_delays: &LeastDelays) -> Hosts {
     let listed = known.into_iter().map(|((host, figures), sums)| HostLine {
         host: cut(host.as_str(), caps::TEXT),
         sums,
-        delay: figures.pace.wait.max(least_delays.of(host)).as_secs_f64(),
+        delay: figures.pace.wait.max(min_delays.of(host)).as_secs_f64(),
         why: figures.pace.why,
         crawl_delay: figures.pace.crawl_delay.map(|delay| delay.as_secs_f64()),
         last_failure: figures

@@ -122,7 +122,7 @@ impl DedupRun<'_> {
     fn digests(&self, content: &Content, unit: PartUnit) -> Vec<Option<u128>> {
         let page = self.reader.read(content);
         let text = self.reader.text(&page).map_or("", |page| page.text);
-        let least = self.args.verdict.least_words.unwrap_or(1).max(1);
+        let least = self.args.verdict.min_words.unwrap_or(1).max(1);
         let digest = |part: &str| {
             let words = HashedText::of(part, HashKey::ZERO);
             (words.len() >= least).then(|| words.digest() ^ HashKey::ZERO.digest(&signs(part)))

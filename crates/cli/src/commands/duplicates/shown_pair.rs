@@ -149,7 +149,7 @@ impl ShownPair<'_> {
         let figures = self.figures;
         let estimated = figures.estimated_resemblance?;
         let error = figures.standard_error.unwrap_or_default();
-        let (least, words) = figures.least_resemblance.zip(figures.words)?;
+        let (least, words) = figures.min_resemblance.zip(figures.words)?;
         let canonical = if figures.is_canonical {
             " and canonical pages"
         } else {

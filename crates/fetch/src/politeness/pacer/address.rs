@@ -12,7 +12,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 use web::Host;
 
-use super::group::{LEAST_GAP, SHORT};
+use super::group::{MIN_GAP, SHORT};
 use super::readiness::{KEPT, Readiness};
 use super::wait_queue::WaitQueue;
 use crate::politeness::pacing::{Answer, PacingRules};
@@ -41,7 +41,7 @@ impl AddressState {
         let gap = rules.address_gap().unwrap_or_default();
         Self {
             gap,
-            turn: gap.max(LEAST_GAP),
+            turn: gap.max(MIN_GAP),
             moved: now,
             granted: Vec::new(),
             queue: WaitQueue::default(),
@@ -81,7 +81,7 @@ impl AddressState {
             let silent = now.saturating_duration_since(self.moved);
             begins.max(now + silent.min(RECHECK).max(self.turn / 2))
         };
-        let least = rules.address_gap().unwrap_or_default().max(LEAST_GAP);
+        let least = rules.address_gap().unwrap_or_default().max(MIN_GAP);
         let due = self.queue.schedule_spaced(host, base, self.turn, least);
         self.readiness.kept = self.readiness.kept.max(due + KEPT);
         Some(due)
@@ -112,7 +112,7 @@ impl AddressState {
             return;
         };
         let slots = u32::try_from(rules.address_slots()).unwrap_or(u32::MAX);
-        let turn = gap.max(held / slots).max(LEAST_GAP);
+        let turn = gap.max(held / slots).max(MIN_GAP);
         // Averages: one slow answer does not move all that wait.
         self.gap = self.gap.saturating_add(gap) / 2;
         self.turn = self.turn.saturating_add(turn) / 2;

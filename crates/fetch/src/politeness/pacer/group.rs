@@ -20,7 +20,7 @@ use crate::politeness::pacing::{Answer, AnswerKind, Cooldown, HostPace, PacingRu
 /// The longest wait that is made with a slot of the crawl in hand.
 pub(super) const SHORT: Duration = Duration::from_millis(100);
 /// Minimum distance between the times that hosts are given.
-pub(super) const LEAST_GAP: Duration = Duration::from_millis(10);
+pub(super) const MIN_GAP: Duration = Duration::from_millis(10);
 
 pub(super) struct GroupState {
     /// Requests to slow down in a row, of any of the hosts.
@@ -42,7 +42,7 @@ impl GroupState {
     pub(super) fn new(ready: Instant, now: Instant, rules: &PacingRules) -> Self {
         Self {
             failures: 0,
-            gap: HostPace::default().least(rules).wait.max(LEAST_GAP),
+            gap: HostPace::default().least(rules).wait.max(MIN_GAP),
             began: now,
             granted: None,
             queue: WaitQueue::default(),
@@ -135,7 +135,7 @@ impl GroupState {
             }
         };
         // Averaged with the old gap: one slow answer does not move all that wait.
-        self.gap = ((self.gap + answer.elapsed.saturating_add(usual.wait)) / 2).max(LEAST_GAP);
+        self.gap = ((self.gap + answer.elapsed.saturating_add(usual.wait)) / 2).max(MIN_GAP);
         let readiness = &mut self.readiness;
         readiness.postpone(now + cooldown.wait);
         readiness.kept = readiness.kept.max(readiness.ready + cooldown.wait);

@@ -63,11 +63,11 @@ impl Queue {
                 self.state.asked = false;
             }
             Record::Restarted { at, rule } => {
-                let floor = *at + rule.least_wait;
+                let floor = *at + rule.min_wait;
                 self.wait_after_death(floor, |pace| pace.after_restart(*at, *rule));
             }
-            Record::ClockSetBack { to, least_wait } => {
-                self.set_back(*to, *least_wait);
+            Record::ClockSetBack { to, min_wait } => {
+                self.set_back(*to, *min_wait);
                 self.touch_all();
             }
             // Waits use a clock that cannot be set. Separated pages concern the signatures.
@@ -265,8 +265,8 @@ impl Queue {
     }
 
     /// Shortens waits after the clock was set back; no wait becomes longer.
-    fn set_back(&mut self, now: Timestamp, least_wait: Duration) {
-        for (host, by) in self.hosts.set_back(now, least_wait) {
+    fn set_back(&mut self, now: Timestamp, min_wait: Duration) {
+        for (host, by) in self.hosts.set_back(now, min_wait) {
             let places = Place::first_of(host)..=Place::last_of(host);
             for (place, tries) in self.tries.range_mut(places) {
                 let (due, sequence) = (tries.due, place.rank.sequence);
@@ -276,7 +276,7 @@ impl Queue {
                 }
             }
         }
-        self.state.floor = self.state.floor.min(now + least_wait);
+        self.state.floor = self.state.floor.min(now + min_wait);
     }
 
     fn keep_pace(&mut self, host: &Host, pace: Pace) {

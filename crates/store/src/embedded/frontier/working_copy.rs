@@ -68,7 +68,7 @@ impl Queue {
         let probes = self.hosts.rules().probes;
         let patterns = &mut self.state.patterns;
         patterns.begin_session_of(probes, |host| names.contains(host));
-        self.wait_at_most_until(now + self.hosts.rules().most_wait);
+        self.wait_at_most_until(now + self.hosts.rules().max_wait);
         self.hosts.give_new_chances(now);
         self.quarantine()?;
         self.change_patterns(journal)?;
@@ -110,7 +110,7 @@ impl Queue {
                     .change(number, |host| host.pace = host.pace.after_restart(at, rule));
             }
         }
-        self.state.floor = self.state.floor.max(at + rule.least_wait);
+        self.state.floor = self.state.floor.max(at + rule.min_wait);
         self.hosts.set_floor(self.state.floor);
     }
 
