@@ -25,7 +25,7 @@ CREATE TABLE crawl (
     -- The time at which nothing was left to visit.
     finished_at timestamptz,
     last_term bigint NOT NULL DEFAULT 0,
-    -- The control file that nodes without one of their own obey.
+    -- The control file that nodes without one of their own apply.
     control text
 );
 
@@ -160,7 +160,7 @@ BEGIN
     RETURN FOUND;
 END $$;
 
--- Writes the control file that nodes without one of their own obey. Returns false if no crawl has
+-- Writes the control file that nodes without one of their own apply. Returns false if no crawl has
 -- begun.
 CREATE FUNCTION set_control(p_control text) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN

@@ -123,13 +123,13 @@ mod commands {
     mod input_keep; // `dedup --keep`
     mod inspection; // `status`, `why`, `export` and others on a crawl
     mod interrupted; // files that an interrupt, a kill or a full disk leaves
-    mod known_answers; // what papers and textbooks say
     mod labels; // `dedup --labels`
     mod measures; // `compare --measures`
     mod on_finish; // `--on-finish`
     mod other_programs; // files and directories as other programs write them
     mod packaging; // files of the packages
     mod pipeline; // `dedup` with indexes, shards, parts and reports
+    mod published_results; // what papers and textbooks say
     mod query; // `query`, and `similar` on files
     mod report; // `report`
     mod serve; // `serve`, `--serve`

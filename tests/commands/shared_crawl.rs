@@ -165,7 +165,7 @@ fn the_replica_of_a_store_is_removed_at_the_end_and_the_variable_names_a_store()
 }
 
 #[test]
-fn a_store_is_shown_in_a_browser_which_gives_no_orders() {
+fn a_store_is_shown_in_a_browser_which_accepts_no_actions() {
     let Some((_server, postgres, crawl, store)) = imported() else {
         return;
     };

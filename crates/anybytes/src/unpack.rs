@@ -26,7 +26,7 @@ pub fn unpack(bytes: &[u8]) {
         .filter_map(|(record, _)| Some((record.target()?, record)))
         .collect();
     let media_type = |record: &sinks::warc::Record| match record.http() {
-        Some(answer) => web::content_type(&answer.headers).unwrap_or_default(),
+        Some(response) => web::content_type(&response.headers).unwrap_or_default(),
         None => record.field("Content-Type").unwrap_or_default().to_owned(),
     };
     let kinds = pages.iter();
@@ -38,9 +38,9 @@ pub fn unpack(bytes: &[u8]) {
         let link = |url: &str| names.get(url).map(|to| relative(path, to));
         let media_type = media_type(page);
         let content = match page.http() {
-            Some(answer) => {
-                let body = answer.payload().expect("a body in memory");
-                web::decode(&answer.headers, &body, MAX_CONTENT).bytes
+            Some(response) => {
+                let body = response.payload().expect("a body in memory");
+                web::decode(&response.headers, &body, MAX_CONTENT).bytes
             }
             None => page.block.to_vec().into(),
         };

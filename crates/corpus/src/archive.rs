@@ -11,7 +11,7 @@ use http::{HeaderMap, HeaderValue};
 use neardup::HashKey;
 use sinks::captures::{CaptureKind, Requests};
 use sinks::wacz::{self, ArchivePart};
-use sinks::warc::{Answer, ReadFault, Record, WarcStream, date};
+use sinks::warc::{ReadFault, Record, Response, WarcStream, date};
 use web::{CanonicalForm, DecodeError, Exchange, Protocol};
 
 use crate::document::{Content, Document};
@@ -36,7 +36,7 @@ const MAX_HELD: usize = 64 << 20;
 
 /// The documents in an archive. Resources and responses with content that represent a page are
 /// documents as they are; conversions (Common Crawl's WET files) are texts. Other records and
-/// robots.txt files are not documents. If an answer is not read whole, its beginning is the
+/// robots.txt files are not documents. If a response is not read whole, its beginning is the
 /// document, which equals only documents with the same whole. A broken record is an error, and the
 /// records after it follow.
 pub(crate) struct ArchiveDocuments {
@@ -220,7 +220,7 @@ impl Iterator for WaczStreams {
 pub(crate) enum Found {
     /// A document, and its warning, if any.
     Document(Document, Option<Warning>),
-    /// The answer of a web server whose head cannot be read, with its URL.
+    /// The response of a web server whose head cannot be read, with its URL.
     Headless(String),
     /// A capture that does not represent a page, with its URL.
     NoPage(String),
@@ -241,7 +241,7 @@ fn document(record: &Record) -> Found {
     };
     let content = match record.kind() {
         "response" => match record.http() {
-            Some(answer) if has_content(answer.status) => decoded(record, &answer),
+            Some(response) if has_content(response.status) => decoded(record, &response),
             None if is_of_web_server(target) => return Found::Headless(target.to_owned()),
             _ => return Found::Nothing,
         },
@@ -285,14 +285,14 @@ fn whole(record: &Record, warning: Warning) -> u128 {
     }
 }
 
-/// Returns the answer in a record of another crawler, if it answers a visit. The answer of a
+/// Returns the response in a record of another crawler, if it answers a visit. The response of a
 /// `revisit` lacks a body.
 pub fn exchange(record: &Record, form: &CanonicalForm) -> Option<Exchange> {
     if !is_visited(record.target().unwrap_or_default()) {
         return None;
     }
     match record.kind() {
-        "response" | "revisit" => record.answer(form),
+        "response" | "revisit" => record.response(form),
         "resource" => {
             let beginning = || Bytes::copy_from_slice(&record.block).into();
             let mut headers = HeaderMap::new();
@@ -349,19 +349,19 @@ fn is_of_web_server(target: &str) -> bool {
     scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https")
 }
 
-/// Returns the body of an HTTP answer without its codings.
-fn decoded(record: &Record, answer: &Answer<'_>) -> (Content, Option<Warning>) {
-    let body = Bytes::from(answer.body().into_owned()).into();
-    let decoded = web::decode(&answer.headers, &body, MAX_CONTENT);
+/// Returns the body of an HTTP response without its codings.
+fn decoded(record: &Record, response: &Response<'_>) -> (Content, Option<Warning>) {
+    let body = Bytes::from(response.body().into_owned()).into();
+    let decoded = web::decode(&response.headers, &body, MAX_CONTENT);
     let is_kept = record.is_kept_whole();
     let warning = match decoded.error {
-        _ if record.is_truncated() || (is_kept && !answer.is_whole()) => Some(Warning::Truncated),
+        _ if record.is_truncated() || (is_kept && !response.is_whole()) => Some(Warning::Truncated),
         Some(DecodeError::Broken | DecodeError::Bomb) if is_kept => Some(Warning::Undecoded),
         _ if decoded.truncated || !is_kept => Some(Warning::Cut),
         _ => None,
     };
     let content = Content::Body {
-        content_type: web::content_type(&answer.headers).unwrap_or_default(),
+        content_type: web::content_type(&response.headers).unwrap_or_default(),
         bytes: decoded.bytes.into(),
         part_of: warning.map(|warning| whole(record, warning)),
     };

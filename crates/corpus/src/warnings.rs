@@ -27,9 +27,9 @@ pub(crate) enum Warning {
     Truncated,
     /// Its content coding breaks off or is damaged.
     Undecoded,
-    /// An answer whose HTTP head cannot be read: it is not a document.
+    /// A response whose HTTP head cannot be read: it is not a document.
     Headless,
-    /// An answer that does not represent a page: it is not a document.
+    /// A response that does not represent a page: it is not a document.
     NoPage,
     /// A file in a directory whose name means that it is not data.
     PassedOver,

@@ -104,27 +104,33 @@ pub fn stop() -> (StopHandle, Stop) {
 }
 
 impl StopHandle {
-    /// Asks the crawl to stop. After the first call active visits are finished; after the second
+    /// Requests the crawl to stop. After the first call active visits are finished; after the second
     /// they are dropped.
-    pub fn ask(&self) {
-        self.0.send_modify(|asked| *asked = asked.saturating_add(1));
+    pub fn request(&self) {
+        self.0
+            .send_modify(|requests| *requests = requests.saturating_add(1));
     }
 }
 
 impl Stop {
     /// Returns true if a stop was requested.
     #[must_use]
-    pub fn is_asked(&self) -> bool {
+    pub fn is_requested(&self) -> bool {
         *self.0.borrow() > 0
     }
 
     /// Waits until a stop is requested.
     pub async fn requested(&mut self) {
-        self.asked(1).await;
+        self.requested_times(1).await;
     }
 
-    async fn asked(&mut self, times: u8) {
-        if self.0.wait_for(|asked| *asked >= times).await.is_err() {
+    async fn requested_times(&mut self, times: u8) {
+        if self
+            .0
+            .wait_for(|requests| *requests >= times)
+            .await
+            .is_err()
+        {
             // No sender is left.
             std::future::pending::<()>().await;
         }
@@ -171,7 +177,7 @@ async fn run_and_close(
             );
             visits.under_way.shutdown().await;
         }
-        () = stop.asked(2) => {
+        () = stop.requested_times(2) => {
             visits.under_way.shutdown().await;
             ended = Ok(Finish::Interrupted);
         }
@@ -231,7 +237,7 @@ async fn lease_until_done(
         let until = |time: Timestamp| Instant::now() + time.since(context.clock.now()).min(DAY);
         tokio::select! {
             biased;
-            () = stop.asked(1) => return Ok(Finish::Interrupted),
+            () = stop.requested_times(1) => return Ok(Finish::Interrupted),
             Some(ended) = visits.under_way.join_next() => {
                 visits.ended(ended)?;
                 if received().saturating_sub(saved) >= SAVE_EVERY_BYTES {

@@ -94,7 +94,7 @@ impl Web {
 
 #[async_trait]
 impl Fetch for Web {
-    async fn ask(&self, url: &PageUrl, _known: &Validators) -> Result<Exchange, FetchFailure> {
+    async fn request(&self, url: &PageUrl, _known: &Validators) -> Result<Exchange, FetchFailure> {
         *self.asked.lock().unwrap() += 1;
         if self.is_silent.load(Ordering::Relaxed) {
             std::future::pending::<()>().await;
@@ -384,7 +384,7 @@ async fn a_crawl_that_waits_for_room_can_be_interrupted() {
     let (handle, stop) = crawl::stop();
     let (ended, ()) = tokio::join!(
         crawl::run(&session.context, LIMITS, stop),
-        after(MINUTE, || handle.ask())
+        after(MINUTE, || handle.request())
     );
     assert_eq!(ended.unwrap(), Finish::Interrupted);
     assert_eq!(machine.web.asked(), 0, "no visit began");
@@ -435,7 +435,7 @@ async fn time_limit_and_interrupt_hold_although_a_server_never_answers() {
             crawl::run(&session.context, limits, stop),
             after(MINUTE, || {
                 if time.is_none() {
-                    handle.ask();
+                    handle.request();
                 }
             })
         );

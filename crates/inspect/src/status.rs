@@ -60,7 +60,7 @@ pub struct Status {
     /// Content of the control.toml in effect; `None` without the file.
     pub control: Option<toml::Table>,
     /// Leftover files, which `crawler clean` removes.
-    pub left_over: Vec<Leftover>,
+    pub leftovers: Vec<Leftover>,
     /// Excluded URLs that redirect to pages of the crawl: nothing is missing.
     pub redirected: u64,
     /// The control.toml in effect, in words.
@@ -90,7 +90,7 @@ impl Status {
             status.control = Some(table);
         }
         // A file that disappears meanwhile was only in use briefly.
-        status.left_over = leftovers::find(directory).unwrap_or_default();
+        status.leftovers = leftovers::find(directory).unwrap_or_default();
         Ok(status)
     }
 

@@ -279,13 +279,13 @@ impl Content {
                 body: block,
             });
         }
-        let answer = record.http();
-        let answer =
-            answer.ok_or_else(|| "its record does not contain an HTTP response".to_owned())?;
-        let body = answer.payload().map_err(NoContent::NoSpace)?;
+        let response = record.http();
+        let response =
+            response.ok_or_else(|| "its record does not contain an HTTP response".to_owned())?;
+        let body = response.payload().map_err(NoContent::NoSpace)?;
         Ok(Self {
-            content_type: web::content_type(&answer.headers),
-            headers: answer.headers,
+            content_type: web::content_type(&response.headers),
+            headers: response.headers,
             body,
         })
     }

@@ -35,7 +35,7 @@ use self::long_list::ListReading;
 pub use self::long_list::ReadList;
 pub(crate) use self::rules::store_options;
 pub use self::rules::{pacing, policy, scope};
-use crate::control::orders::OrderedStore;
+use crate::control::actions::ActionStore;
 use crate::disk_space::DiskFullRetry;
 use crate::focus::CrawlTopic;
 use crate::seeds::Seeds;
@@ -56,8 +56,8 @@ pub struct AssembledCrawl {
     pub resumed: bool,
     /// The crawl's store, or a node's working copy.
     pub store: Arc<EmbeddedStore>,
-    /// The store that carries out orders.
-    pub ordered: OrderedStore,
+    /// The store that applies actions.
+    pub ordered: ActionStore,
     /// Settings that admit more URLs than in the last session.
     pub widened: Option<Widened>,
     /// The rest of a long list of seeds, which was read into the queue.
@@ -325,8 +325,8 @@ pub async fn assemble(
         resumed: store.resumed(),
         widened,
         ordered: match &opened.shared {
-            Some(shared) => OrderedStore::Shared(Arc::downgrade(shared)),
-            None => OrderedStore::Own(Arc::downgrade(&store)),
+            Some(shared) => ActionStore::Shared(Arc::downgrade(shared)),
+            None => ActionStore::Own(Arc::downgrade(&store)),
         },
         store,
         list,
@@ -420,7 +420,7 @@ fn open_store(
 fn resume_pacing(pacer: &Pacer, store: &EmbeddedStore, settings: &Settings, clock: &Clock) {
     session_clock::warn_if_behind(store.clock_behind());
     if store.after_a_death() {
-        pacer.assume_just_asked();
+        pacer.assume_just_requested();
     }
     if settings.group_by() != GroupBy::Host {
         // A host's pace comes with its next lease, but a host that shares it may be leased sooner.

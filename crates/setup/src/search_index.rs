@@ -237,7 +237,7 @@ fn each_page_of(
         let end = record.offset + record.length;
         match record.kind() {
             "response" => {
-                let exchange = record.answer(&policy.reading.canonical);
+                let exchange = record.response(&policy.reading.canonical);
                 let next = exchange.and_then(|exchange| page_with(&record, exchange, &file));
                 if let Some(page) = std::mem::replace(&mut pending, next) {
                     each(page)?;

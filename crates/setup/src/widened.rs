@@ -237,7 +237,7 @@ impl Pass {
     /// Returns the end of the session, if it is reached.
     fn cut_by(&self) -> Option<Finish> {
         let is_late = self.end.is_some_and(|end| Instant::now() >= end);
-        match self.stop.is_asked() {
+        match self.stop.is_requested() {
             true => Some(Finish::Interrupted),
             false => is_late.then_some(Finish::MaxTime),
         }

@@ -1,12 +1,12 @@
 //! The signature index of a node: the working copy judges, and the log of admissions decides.
 //!
-//! A user's orders about duplicates and patterns are carried out here, by the node that owns the
+//! A user's actions about duplicates and patterns are applied here, by the node that owns the
 //! host.
 
 use async_trait::async_trait;
 use journal::{Page, PatternName, StoreFault, VisitRecord};
 use neardup::PageSignature;
-use store::{DistinctOrder, EmbeddedStore, LogStep, NearDupIndex, Verdict};
+use store::{DistinctEffect, EmbeddedStore, LogStep, NearDupIndex, Verdict};
 use web::{PageUrl, UrlKey};
 
 use crate::bucket::Bucket;
@@ -89,7 +89,7 @@ impl SharedStore {
     pub async fn declare_distinct(
         &self,
         urls: &[PageUrl],
-    ) -> Result<Vec<(PageUrl, DistinctOrder)>, StoreFault> {
+    ) -> Result<Vec<(PageUrl, DistinctEffect)>, StoreFault> {
         let mut ours = Vec::new();
         for url in urls {
             if self.owns(&url.host()).await {

@@ -16,7 +16,7 @@
 //! | `resource` | yes |
 //! | `revisit` | with the content of its original |
 //!
-//! A request and its answer name each other (`WARC-Concurrent-To`, in either direction), or are
+//! A request and its response name each other (`WARC-Concurrent-To`, in either direction), or are
 //! neighbours with equal target and date, as pywb joins them. Archivers write a pair within
 //! [`WINDOW`] records, so it is searched only there.
 
@@ -26,7 +26,7 @@ use crate::digest::PayloadDigest;
 use crate::warc::Record;
 use crate::warc::parsed::without_brackets;
 
-/// Maximum number of records between a request and its answer.
+/// Maximum number of records between a request and its response.
 pub const WINDOW: usize = 256;
 
 /// The reason why a capture represents its page or does not.
@@ -36,7 +36,7 @@ pub enum CaptureKind {
     ByStatus,
     /// The request had a method other than GET.
     OtherMethod,
-    /// The answer is a piece of the whole.
+    /// The response is a piece of the whole.
     Piece,
 }
 
@@ -48,7 +48,7 @@ pub struct Requests<T> {
     /// Digests of the ids of requests with another method.
     others: HashSet<u128>,
     /// Digests of the ids named by requests with another method.
-    answers: HashSet<u128>,
+    responses: HashSet<u128>,
     /// The last request that no record has named: target, date, and its method.
     unpaired: Option<(String, String, CaptureKind)>,
 }
@@ -67,7 +67,7 @@ impl<T> Default for Requests<T> {
         Self {
             waiting: VecDeque::new(),
             others: HashSet::new(),
-            answers: HashSet::new(),
+            responses: HashSet::new(),
             unpaired: None,
         }
     }
@@ -82,9 +82,9 @@ impl<T> Requests<T> {
         let Some(item) = item else { return };
         let ids = ids_of(record);
         let place = place_of(record);
-        let is_answer = matches!(record.kind(), "response" | "revisit");
+        let is_response = matches!(record.kind(), "response" | "revisit");
         let kind = match () {
-            () if !is_answer => Some(CaptureKind::ByStatus),
+            () if !is_response => Some(CaptureKind::ByStatus),
             () if is_piece(record) => Some(CaptureKind::Piece),
             () if self.is_other(&ids) => Some(CaptureKind::OtherMethod),
             () => {
@@ -118,7 +118,7 @@ impl<T> Requests<T> {
         }
         if kind == CaptureKind::OtherMethod {
             self.others.extend(ids.own);
-            self.answers.extend(ids.concurrent);
+            self.responses.extend(ids.concurrent);
         }
         self.unpaired = None;
         if found || record.field("WARC-Concurrent-To").is_some() {
@@ -133,9 +133,9 @@ impl<T> Requests<T> {
         }
     }
 
-    fn is_other(&self, answer: &Ids) -> bool {
-        let mut named = answer.concurrent.iter();
-        answer.own.is_some_and(|id| self.answers.contains(&id))
+    fn is_other(&self, response: &Ids) -> bool {
+        let mut named = response.concurrent.iter();
+        response.own.is_some_and(|id| self.responses.contains(&id))
             || named.any(|id| self.others.contains(id))
     }
 
@@ -148,7 +148,7 @@ impl<T> Requests<T> {
         self.pop_last()
     }
 
-    /// Returns the next item at the end of a file. An answer without a request is one to GET.
+    /// Returns the next item at the end of a file. A response without a request is one to GET.
     pub fn pop_last(&mut self) -> Option<(T, CaptureKind)> {
         let waiting = self.waiting.pop_front()?;
         Some((waiting.item, waiting.kind.unwrap_or(CaptureKind::ByStatus)))
@@ -185,9 +185,9 @@ fn place_of(record: &Record) -> (String, String) {
 
 /// Returns true if a record has a part of a file only.
 fn is_piece(record: &Record) -> bool {
-    let answer = record.http().filter(|answer| answer.status == 206);
-    answer.is_some_and(|answer| {
-        let range = answer.headers.get(http::header::CONTENT_RANGE);
+    let response = record.http().filter(|response| response.status == 206);
+    response.is_some_and(|response| {
+        let range = response.headers.get(http::header::CONTENT_RANGE);
         let range = range.and_then(|range| range.to_str().ok());
         !range.is_some_and(is_whole)
     })

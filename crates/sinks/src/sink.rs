@@ -166,7 +166,7 @@ pub enum Keeping {
         /// The page with the payload.
         of: Original,
     },
-    /// Kept as received: the answer to a conditional request, which confirms `of` as still current
+    /// Kept as received: the response to a conditional request, which confirms `of` as still current
     /// (section 6.7.3 of WARC/1.1). [`Visit::payload`] is the digest of the payload of `of`, if it
     /// is known.
     NotModified {

@@ -17,10 +17,9 @@
 //! - `unpack` decompresses files and knows the extent of each member. [`WarcReader`] and
 //!   [`check_file`] read our files strictly. [`WarcStream`] reads the files of any crawler, ARC
 //!   files (`arc`) included, and counts their deviations from the standard ([`Deviation`]). `parse`
-//!   parses a record, `parsed` is the result, `answer` the exchange in it, `chunks` its transfer
+//!   parses a record, `parsed` is the result, `response` the exchange in it, `chunks` its transfer
 //!   coding. [`read_head`] reads the head of one record.
 
-mod answer;
 mod arc;
 pub(crate) mod archive;
 pub(crate) mod archive_end;
@@ -40,6 +39,7 @@ pub(crate) mod parsed;
 pub(crate) mod read;
 mod record;
 mod recovery;
+mod response;
 mod spooled;
 pub(crate) mod stream;
 mod tail;
@@ -49,7 +49,6 @@ mod visit;
 mod warc_file;
 mod warcinfo;
 
-pub use answer::Answer;
 pub use archive::WarcArchive;
 pub use archive_end::ArchiveEnd;
 pub use commit_point::{CommitPoint, CommitPointFile, is_beside};
@@ -63,6 +62,7 @@ pub use packing::{Compression, Dictionary, Packing, UnknownPacking, UnusableDict
 pub use parsed::{DigestCheck, Record};
 pub use read::{FileCheck, ReadFault, WarcReader, check_file, read_head};
 pub use recovery::whole_visits;
+pub use response::Response;
 pub use stream::{WarcStream, next_record_behind};
 pub use unpack::{ArchiveFormat, archive_format};
 pub use unsettled_tail::settled_behind;

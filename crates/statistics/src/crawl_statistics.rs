@@ -336,7 +336,7 @@ impl CrawlStatistics {
         &self.verdicts.rules
     }
 
-    /// Returns the number of visits by the status code of their last answer, requisites included.
+    /// Returns the number of visits by the status code of their last response, requisites included.
     #[must_use]
     pub fn status_codes(&self) -> &NameCounts {
         &self.status_codes

@@ -43,7 +43,7 @@ pub(crate) fn link(text: &str, depth: u32) -> DiscoveredUrl {
 
 /// Returns the settlement of a visit that failed and is repeated at this time.
 pub(crate) fn again(at: Timestamp) -> Settlement {
-    let reason = journal::Reason::said("no answer");
+    let reason = journal::Reason::said("no response");
     Settlement::Again {
         at,
         reason,

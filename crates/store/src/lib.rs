@@ -24,7 +24,7 @@ mod rules;
 pub use self::budget::{DomainCounts, leave_out};
 pub use self::dry_spell::DrySpell;
 pub use self::embedded::{
-    ArchiveTail, Audit, Database, DirectoryLock, DistinctOrder, EarlierCrawls, EmbeddedStore,
+    ArchiveTail, Audit, Database, DirectoryLock, DistinctEffect, EarlierCrawls, EmbeddedStore,
     JournalRebuild, LogStep, Posting, RecordWatch, RestoredAdmission, RestoredVisit, Scan,
     SignatureMemory, SignatureRecord, SignatureRecords, SortedTables, StoreOptions, Summary, Table,
     WorkingCopy, audit,

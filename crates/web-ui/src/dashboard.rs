@@ -68,8 +68,8 @@ pub struct WatchedCrawl {
     pub min_delays: MinDelays,
     /// The canonical form for comparing its URLs.
     pub form: CanonicalForm,
-    /// True if the crawl obeys the `control.toml` of its directory.
-    pub takes_orders: bool,
+    /// True if the crawl applies the `control.toml` of its directory.
+    pub takes_actions: bool,
     /// Answers that need its settings.
     pub queries: CrawlQueries,
 }
@@ -134,7 +134,7 @@ pub(crate) struct Dashboard {
     pub(crate) urls_in_flight: UrlsInFlight,
     pub(crate) clock: Clock,
     /// Held from the reading of control.toml to its replacement.
-    pub(crate) ordering: Mutex<()>,
+    pub(crate) write_lock: Mutex<()>,
     slow_questions: Arc<Semaphore>,
 }
 
@@ -145,7 +145,7 @@ impl Dashboard {
             urls_in_flight: UrlsInFlight::default(),
             crawl,
             clock,
-            ordering: Mutex::new(()),
+            write_lock: Mutex::new(()),
             slow_questions: Arc::new(Semaphore::new(SLOW_QUESTIONS)),
         })
     }

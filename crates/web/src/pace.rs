@@ -330,7 +330,7 @@ mod tests {
             (DAY, DAY + 2_000, 7_000, DAY - 5_000),
             (DAY, DAY - 9_000, 0, DAY - 5_000),
             (5_001, 8_000, 7_999, 1),
-            // The answer is not in the future: the wait stays.
+            // The response is not in the future: the wait stays.
             (5_000, 8_000, 8_000, 0),
             (4_000, DAY, DAY, 0),
             // The host never answered.

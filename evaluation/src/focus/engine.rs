@@ -51,7 +51,7 @@ struct Directories {
 
 #[async_trait]
 impl Fetch for Directories {
-    async fn ask(&self, url: &PageUrl, _known: &Validators) -> Result<Exchange, FetchFailure> {
+    async fn request(&self, url: &PageUrl, _known: &Validators) -> Result<Exchange, FetchFailure> {
         let started = self.clock.now();
         tokio::time::sleep(ANSWER).await;
         let page = self.hosts.of_url(url);

@@ -264,7 +264,7 @@ async fn crawl(
         seed_news::say_new(&context, &bar, &settings.out);
     }
     let ended = match ended {
-        Err(Fault::Store(StoreFault::TermEnded { .. })) if stop.is_asked() => {
+        Err(Fault::Store(StoreFault::TermEnded { .. })) if stop.is_requested() => {
             warn("the node's term expired: unsettled visits will be repeated");
             Ok(Finish::Interrupted)
         }

@@ -11,7 +11,7 @@ use journal::PatternName;
 use messages::{CommandError, pasted, printable, say, usage};
 use serde::Serialize;
 use setup::crawl_directory;
-use setup::crawl_store::order;
+use setup::crawl_store::apply;
 use setup::shared::{OpenCrawl, Refused};
 use store::{Example, PatternReport, PatternState};
 
@@ -66,7 +66,7 @@ fn reopen(directory: &Path, name: &str) -> Result<(), CommandError> {
     };
     let pattern = PatternName::from_text(name).ok_or_else(unknown)?;
     let line = format!("reopen = [\"{pattern}\"]");
-    let queued = order(directory, &line, async |store| store.reopen(&pattern).await)?;
+    let queued = apply(directory, &line, async |store| store.reopen(&pattern).await)?;
     let queued = queued.ok_or_else(unknown)?;
     say(&format!(
         "{pattern} is open again, and {queued} excluded URLs are queued; continue with `crawler \

@@ -131,7 +131,7 @@ async fn ended() {
     }
 }
 
-/// Returns the crawl as the dashboard sees it. A replica of a shared crawl does not accept orders.
+/// Returns the crawl as the dashboard sees it. A replica of a shared crawl does not accept actions.
 fn watched(settings: &Settings, is_replica: bool) -> Result<WatchedCrawl, CommandError> {
     let directory = settings.out.clone();
     let archive = crawl_directory::archive(&directory);
@@ -145,7 +145,7 @@ fn watched(settings: &Settings, is_replica: bool) -> Result<WatchedCrawl, Comman
         queries: queries(settings, &directory),
         archive,
         directory,
-        takes_orders: !is_replica,
+        takes_actions: !is_replica,
     })
 }
 

@@ -30,7 +30,7 @@ pub(crate) fn run(args: &StatusArgs) -> Result<(), CommandError> {
         Format::Json => output::json_line(out, &status),
         Format::Table => {
             output::columns(out, &lines(&status))?;
-            for item in &status.left_over {
+            for item in &status.leftovers {
                 writeln!(out, "{}", printable(&item.line()))?;
             }
             Ok(())
@@ -73,8 +73,8 @@ fn unreachable(status: &Status) -> Option<String> {
 
 fn lines(status: &Status) -> Vec<(&'static str, Option<String>)> {
     let if_any = |count: u64| (count > 0).then_some(count);
-    let left_over = (!status.left_over.is_empty())
-        .then(|| format!("{} (`crawler clean`)", leftovers::total(&status.left_over)));
+    let leftover_files = (!status.leftovers.is_empty())
+        .then(|| format!("{} (`crawler clean`)", leftovers::total(&status.leftovers)));
     let excluded = status.counts.excluded.saturating_sub(status.redirected);
     let of_redirects = |count: u64| format!("{count} to pages of this crawl");
     let received = bytesize::ByteSize(status.bytes).display().iec();
@@ -100,7 +100,7 @@ fn lines(status: &Status) -> Vec<(&'static str, Option<String>)> {
         column("received", Some(received)),
         column("hosts", Some(status.hosts)),
         column("requisites", if_any(status.requisites)),
-        column("missing ones", if_any(status.requisites_missing)),
+        column("missing requisites", if_any(status.requisites_missing)),
         column("statuses", status.statuses.as_ref()),
         column("types", status.types.as_ref()),
         column("queued", Some(status.queued)),
@@ -111,7 +111,7 @@ fn lines(status: &Status) -> Vec<(&'static str, Option<String>)> {
         column("truncated", limits::in_words(&status.limits)),
         column("not read", limits::unread_in_words(&status.not_read)),
         column("control.toml", status.control_in_words.as_ref()),
-        column("left over", left_over),
+        column("leftover files", leftover_files),
     ]
 }
 

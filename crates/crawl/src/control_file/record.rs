@@ -23,9 +23,9 @@ pub struct ControlRecord {
     /// milliseconds. `crawler verify` accepts them.
     min_delay: Option<u64>,
     min_max_delay: Option<u64>,
-    /// The orders in the file that were carried out, in words.
+    /// The actions in the file that were applied, in words.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    pub carried_out: BTreeSet<String>,
+    pub applied: BTreeSet<String>,
 }
 
 impl ControlRecord {
@@ -56,7 +56,7 @@ impl ControlRecord {
         disk.replace(&Self::path(state), &bytes)
     }
 
-    /// Returns the record with this file in force. Forgets orders that were removed from the file,
+    /// Returns the record with this file in force. Forgets actions that were removed from the file,
     /// so that they can be given again.
     #[must_use]
     pub fn replace(self, text: Option<&str>, overrides: &RuntimeOverrides) -> Self {
@@ -64,14 +64,14 @@ impl ControlRecord {
             let ordered = ordered.map(|span| u64::try_from(span.as_millis()).unwrap_or(u64::MAX));
             before.into_iter().chain(ordered).min()
         };
-        let mut carried_out = self.carried_out;
-        let orders: BTreeSet<String> = overrides.orders.words().collect();
-        carried_out.retain(|order| orders.contains(order));
+        let mut applied = self.applied;
+        let actions: BTreeSet<String> = overrides.actions.words().collect();
+        applied.retain(|action| actions.contains(action));
         Self {
             text: text.map(str::to_owned),
             min_delay: shorter(self.min_delay, overrides.delay),
             min_max_delay: shorter(self.min_max_delay, overrides.max_delay),
-            carried_out,
+            applied,
         }
     }
 

@@ -1,4 +1,4 @@
-//! The limits that cut a visit: what was found when its answer was read.
+//! The limits that cut a visit: what was found when its response was read.
 //!
 //! [`journal::Limit`] is the register; this module fills it, and knows the values in force.
 
@@ -11,7 +11,7 @@ use web::{
 use crate::policy::Policy;
 use crate::steps::requisites::Requisites;
 
-/// Returns the limits that cut an answer while it was received, decoded and read. The entries of a
+/// Returns the limits that cut a response while it was received, decoded and read. The entries of a
 /// listing are read elsewhere, and have limits of their own.
 pub(crate) fn cuts(
     exchange: &Exchange,

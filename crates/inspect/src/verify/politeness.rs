@@ -417,7 +417,7 @@ mod tests {
             // Times are stored in milliseconds.
             (&[(1_000, 2_001), (2_000, 3_000)], 0),
             (&[(1_000, 0), (1_500, 0), (3_000, 0)], 1),
-            // The answer took two seconds.
+            // The response took two seconds.
             (&[(1_000, 4_000), (2_500, 0)], 1),
             (&[(1_000, 4_000), (4_000, 0)], 0),
         ] {

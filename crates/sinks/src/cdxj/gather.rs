@@ -32,7 +32,7 @@ pub struct IndexingReport {
     /// The number of records without a line because they share a packed member with other records,
     /// so they cannot be read by an offset.
     pub sharing: u64,
-    /// The number of answers without a line because they do not represent a page: answers to
+    /// The number of responses without a line because they do not represent a page: answers to
     /// requests other than GET, and pieces of files.
     pub not_pages: u64,
     /// The files without a record.

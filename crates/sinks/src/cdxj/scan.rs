@@ -42,7 +42,7 @@ pub(super) fn capture(record: &Record) -> Option<Capture> {
     Some(capture.at(record.offset, record.length - record.breaks))
 }
 
-/// Returns true for an answer that belongs in the index but lacks a usable URL or date.
+/// Returns true for a response that belongs in the index but lacks a usable URL or date.
 pub(super) fn is_unnamed(record: &Record) -> bool {
     matches!(record.kind(), "response" | "revisit") && capture(record).is_none()
 }

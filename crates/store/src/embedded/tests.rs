@@ -509,7 +509,7 @@ async fn under_a_clock_that_was_set_back_each_wait_keeps_its_recorded_length() {
 /// A host that answers in 400 ms and asks for a wait of 2 s was requested after 1 s, the delay,
 /// when a kill came in between.
 #[tokio::test]
-async fn after_a_death_a_host_rests_for_the_wait_of_its_last_answer() {
+async fn after_a_death_a_host_rests_for_the_wait_of_its_last_response() {
     let directory = tempfile::tempdir().unwrap();
     let rules = FrontierRules {
         min_wait: Duration::from_secs(1),
@@ -576,7 +576,7 @@ async fn after_a_death_a_host_rests_for_the_wait_of_its_last_answer() {
         let pace = store.hosts().pace(&Host::new(name)).await.unwrap().unwrap();
         ready.push((name, pace.ready));
     }
-    // The delay; the wait of the last answer; five times the 600 ms since the request.
+    // The delay; the wait of the last response; five times the 600 ms since the request.
     let expected = [
         ("unasked.test", at(11_000)),
         ("slow.test", at(12_000)),

@@ -185,7 +185,7 @@ impl CrawlFixture {
                 ..MinDelays::default()
             },
             form: CanonicalForm::default(),
-            takes_orders: true,
+            takes_actions: true,
             queries: CrawlQueries {
                 explain: Box::new(move |_| {
                     Ok(Explanation {

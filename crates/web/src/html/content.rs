@@ -164,7 +164,7 @@ fn leave_buttons_out(chosen: &mut [bool], lines: &[Line]) {
 }
 
 /// Excludes repeated paragraphs: a page repeats them for large and small screens, or quotes them in
-/// an answer. A paragraph that directly follows itself is intended.
+/// a response. A paragraph that directly follows itself is intended.
 fn leave_repeated_out(chosen: &mut [bool], all: &Lines) {
     let mut seen = HashSet::new();
     let mut last = None;

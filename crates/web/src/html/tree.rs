@@ -375,14 +375,14 @@ impl TokenSink for Watch {
         };
         self.tags.set(self.tags.get() + 1);
         let (kind, name) = (tag.kind, tag.name.clone());
-        let answer = self.tree.process_token(token, line);
-        match (&answer, kind) {
+        let response = self.tree.process_token(token, line);
+        match (&response, kind) {
             (TokenSinkResult::RawData(_), _) => *self.raw.borrow_mut() = Some(name),
             (TokenSinkResult::Plaintext, _) => self.plaintext.set(true),
             (_, TagKind::EndTag) => *self.raw.borrow_mut() = None,
             _ => {}
         }
-        answer
+        response
     }
 
     fn end(&self) {

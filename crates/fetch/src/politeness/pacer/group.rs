@@ -1,10 +1,10 @@
 //! The pacer's state of hosts that share their pace.
 //!
-//! | an answer of any host | what it means for all |
+//! | a response of any host | what it means for all |
 //! |---|---|
 //! | fine | the host's own wait: its delay, its slowness, its Crawl-delay |
 //! | 429, 503 | the host's own wait; the count in a row is over all hosts |
-//! | none, another fault of the server | the wait after a good answer: the failure is the host's
+//! | none, another fault of the server | the wait after a good response: the failure is the host's
 //! own |
 
 use std::time::Duration;
@@ -15,7 +15,7 @@ use web::{Host, Pace, Timestamp, WaitReason};
 use super::expiring_map::ROUNDED;
 use super::readiness::{KEPT, Readiness};
 use super::wait_queue::WaitQueue;
-use crate::politeness::pacing::{Answer, AnswerKind, Cooldown, HostPace, PacingRules};
+use crate::politeness::pacing::{Cooldown, HostPace, PacedResponse, PacingRules, ResponseKind};
 
 /// The longest wait that is made with a slot of the crawl in hand.
 pub(super) const SHORT: Duration = Duration::from_millis(100);
@@ -69,7 +69,7 @@ impl GroupState {
         let base = if vacant {
             ready.max(now)
         } else {
-            // The end of the answer is unknown.
+            // The end of the response is unknown.
             let expected = (self.began + self.gap).max(now + self.gap / 2);
             ready.max(expected)
         };
@@ -87,7 +87,7 @@ impl GroupState {
         !promised && self.readiness.free_slots() > 0
     }
 
-    /// Lengthens the delay of all by this, counted from the last answer.
+    /// Lengthens the delay of all by this, counted from the last response.
     pub(super) fn wait_longer(&mut self, by: Duration) {
         self.readiness.postpone(self.readiness.ready + by);
     }
@@ -107,35 +107,35 @@ impl GroupState {
         self.readiness.postpone(now + least.wait);
     }
 
-    /// Records an answer, and returns the wait of the whole group.
+    /// Records a response, and returns the wait of the whole group.
     pub(super) fn end(
         &mut self,
         now: Instant,
-        answer: &Answer,
+        response: &PacedResponse,
         host: HostPace,
         rules: &PacingRules,
         chance: f64,
     ) -> Cooldown {
         self.fresh = true;
-        let calm = Answer {
-            kind: AnswerKind::Fine,
-            ..*answer
+        let calm = PacedResponse {
+            kind: ResponseKind::Fine,
+            ..*response
         };
         let pace = HostPace {
             failures: self.failures,
             ..host
         };
         let (_, usual) = pace.after(&calm, rules, chance);
-        let cooldown = match answer.kind {
-            AnswerKind::Failed | AnswerKind::Broken { .. } => usual,
-            AnswerKind::Fine | AnswerKind::SlowDown { .. } => {
-                let (pace, cooldown) = pace.after(answer, rules, chance);
+        let cooldown = match response.kind {
+            ResponseKind::Failed | ResponseKind::Broken { .. } => usual,
+            ResponseKind::Fine | ResponseKind::SlowDown { .. } => {
+                let (pace, cooldown) = pace.after(response, rules, chance);
                 self.failures = pace.failures;
                 cooldown
             }
         };
-        // Averaged with the old gap: one slow answer does not move all that wait.
-        self.gap = ((self.gap + answer.elapsed.saturating_add(usual.wait)) / 2).max(MIN_GAP);
+        // Averaged with the old gap: one slow response does not move all that wait.
+        self.gap = ((self.gap + response.elapsed.saturating_add(usual.wait)) / 2).max(MIN_GAP);
         let readiness = &mut self.readiness;
         readiness.postpone(now + cooldown.wait);
         readiness.kept = readiness.kept.max(readiness.ready + cooldown.wait);

@@ -163,7 +163,7 @@ impl Queue {
 
     /// Revokes the record of a visit that a user wants repeated, and queues its URL again: it is
     /// visited even if its pattern is closed.
-    pub(in super::super) fn revoke_by_order(
+    pub(in super::super) fn revoke_by_action(
         &mut self,
         journal: &Journal,
         void: Void,
