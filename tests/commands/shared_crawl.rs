@@ -307,7 +307,7 @@ fn the_nodes_of_a_crawl_are_listed() {
     let run = crawl.run_command(&["nodes", "--store", &store, "--format", "table"]);
     assert!(run.output.starts_with("node    state   term"), "{run:?}");
     assert!(
-        run.output.ends_with("4096 buckets have no owner\n"),
+        run.output.ends_with("4,096 buckets without an owner\n"),
         "{run:?}"
     );
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use console::Term;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use messages::{Counter, say};
+use messages::{Counter, counted, say};
 use store::{Frontier, FrontierStats};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
@@ -214,7 +214,7 @@ impl Progress {
         let pages = self.stats.totals.pages;
         match self.max_pages {
             Some(most) => format!("{pages}/{most} pages"),
-            None => format!("{pages} pages"),
+            None => counted(pages, "page"),
         }
     }
 
@@ -240,7 +240,7 @@ impl Progress {
         let duplicates = totals
             .exact_duplicates
             .saturating_add(totals.near_duplicates);
-        format!("{duplicates} duplicates")
+        counted(duplicates, "duplicate")
     }
 
     fn failed(&self) -> String {

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crawl::{CrawlContext, Fault, Finish, Limits, Stop};
 use journal::StoreFault;
-use messages::{CommandError, fault, pasted, remedy_of, say, warn};
+use messages::{CommandError, counted, fault, pasted, remedy_of, say, warn};
 use setup::assembly::{self, AssembledCrawl, Components};
 use setup::membership::Node;
 use setup::secrets::{self, GivenSecrets};
@@ -288,8 +288,8 @@ async fn crawl(
         Some(SummaryForm::Text) | None => summary.write(out, &place, settings, &context.policy),
     })?;
     if ended.is_ok() && log.count() > 0 && !quiet {
-        let lost = log.count();
-        warn(&format!("{lost} lines of crawl.log could not be written"));
+        let lost = counted(log.count(), "line");
+        warn(&format!("{lost} of crawl.log could not be written"));
     }
     match ended {
         Ok(Finish::Interrupted) => kept.map(|()| SessionEnd::Finished(ExitCode::from(INTERRUPTED))),

@@ -31,7 +31,7 @@ use corpus::{
     FileTexts, FingerprintDistribution, InputOptions, KeptSummary, Reader, Tally, Warnings,
 };
 use indicatif::{HumanBytes, HumanCount};
-use messages::{CommandError, fault, say};
+use messages::{CommandError, counted, fault, say};
 use neardup::{BandDesign, SignatureBuilder, Sketch};
 use setup::skip_report::SkipReport;
 
@@ -272,8 +272,8 @@ impl<'a> DedupRun<'a> {
     fn say_shard(&self, number: u32, of: u32, written: u64) {
         if !self.args.work.quiet {
             say(&format!(
-                "shard {number} of {of}: signatures of {} documents written{}",
-                HumanCount(written),
+                "shard {number} of {of}: signatures of {} written{}",
+                counted(written, "document"),
                 self.skipped_note()
             ));
         }
@@ -357,7 +357,7 @@ fn closing(summary: &Summary, kind: FindingKind, skipped: &str) -> String {
         some => format!(" against {}", HumanCount(some)),
     };
     format!(
-        "{} documents{reference}: {found}{skipped}",
-        HumanCount(summary.documents)
+        "{}{reference}: {found}{skipped}",
+        counted(summary.documents, "document")
     )
 }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use corpus::{Content, Documents, Skipped};
-use messages::{CommandError, SlowProgress, say, usage};
+use messages::{CommandError, SlowProgress, counted, say, usage};
 use serde::Serialize;
 use setup::skip_report::SkipReport;
 use web::{
@@ -153,8 +153,9 @@ impl Extractor<'_> {
         }
         if skipped.count() > 0 && written > 0 {
             say(&format!(
-                "{written} pages, {} places skipped",
-                skipped.count()
+                "{}, {} skipped",
+                counted(written, "page"),
+                counted(skipped.count(), "place")
             ));
         }
         if let Some(odd) = warnings.describe().filter(|_| written > 0) {

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use inspect::nodes::Node;
-use messages::{CommandError, printable};
+use messages::{CommandError, counted, printable};
 use setup::shared;
 use shared_store::Unowned;
 
@@ -52,10 +52,18 @@ fn table(nodes: &[Node], unowned: Unowned, out: &mut dyn Write) -> io::Result<()
         )?;
     }
     if unowned.buckets > 0 {
-        writeln!(out, "{} buckets have no owner", unowned.buckets)?;
+        writeln!(
+            out,
+            "{} without an owner",
+            counted(unowned.buckets, "bucket")
+        )?;
     }
     if unowned.links > 0 {
-        writeln!(out, "{} URLs are in transfer between nodes", unowned.links)?;
+        writeln!(
+            out,
+            "{} in transfer between nodes",
+            counted(unowned.links, "URL")
+        )?;
     }
     Ok(())
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use inspect::patterns::{Pattern, Rule, TrapsFound};
 use journal::PatternName;
-use messages::{CommandError, pasted, printable, say, usage};
+use messages::{CommandError, counted, pasted, printable, say, usage};
 use serde::Serialize;
 use setup::crawl_directory;
 use setup::crawl_store::apply;
@@ -81,8 +81,8 @@ fn write_rule(rule: &Rule, name: &str, format: Format, out: &mut dyn Write) -> i
         let line = TrapLine { trap: name, rule };
         return output::json_line(out, &line);
     }
-    let (name, links) = (printable(name), rule.links);
-    writeln!(out, "trap    {name}: {links} links excluded")?;
+    let (name, links) = (printable(name), counted(rule.links, "link"));
+    writeln!(out, "trap    {name}: {links} excluded")?;
     for example in &rule.examples {
         writeln!(out, "          {}", printable(example))?;
     }

@@ -41,8 +41,10 @@ pub(crate) fn run(args: &StatusArgs) -> Result<(), CommandError> {
 /// Describes the closed URL patterns and the URLs left out because of them; `None` without any.
 fn patterns(status: &Status) -> Option<String> {
     let (closed, left_out) = (status.closed_patterns, status.left_out_by_pattern);
-    (closed > 0 || left_out > 0)
-        .then(|| format!("{closed} closed, {left_out} URLs excluded (`crawler patterns`)"))
+    (closed > 0 || left_out > 0).then(|| {
+        let excluded = counted(left_out, "URL");
+        format!("{closed} closed, {excluded} excluded (`crawler patterns`)")
+    })
 }
 
 /// Describes the share of pages on topic; `None` without a topic.

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use inspect::verify::{self, node, shared_crawl, wacz};
-use messages::{CommandError, printable, usage};
+use messages::{CommandError, counted, printable, usage};
 use serde::Serialize;
 use setup::{crawl_directory, shared};
 
@@ -91,16 +91,16 @@ fn write(report: &verify::Report, out: &mut dyn Write) -> io::Result<()> {
     }
     write!(
         out,
-        "valid and complete: {} pages ({} unique, {} queued), {} journal records, {} archive \
-         records in {} files, all digests match; {} requests to {} hosts, none too early",
-        report.pages.pages,
+        "valid and complete: {} ({} unique, {} queued), {}, {} in {}, all digests match; {} to {}, \
+         none too early",
+        counted(report.pages.pages, "page"),
         report.pages.unique,
         report.queued,
-        report.journal_records,
-        report.archive.archive_records,
-        report.archive.archive_files,
-        report.politeness.requests,
-        report.politeness.hosts,
+        counted(report.journal_records, "journal record"),
+        counted(report.archive.archive_records, "archive record"),
+        counted(report.archive.archive_files, "file"),
+        counted(report.politeness.requests, "request"),
+        counted(report.politeness.hosts, "host"),
     )?;
     for (count, text) in remarks(report) {
         if count > 0 {
@@ -116,13 +116,16 @@ fn remarks(report: &verify::Report) -> [(u64, String); 5] {
     [
         (
             index.index_lines,
-            format!("{} lines of the index match", index.index_lines),
+            format!(
+                "{} of the index checked",
+                counted(index.index_lines, "line")
+            ),
         ),
         (
             index.not_indexed_yet,
             format!(
-                "{} captures are indexed when it is continued",
-                index.not_indexed_yet
+                "{} to be indexed when it is continued",
+                counted(index.not_indexed_yet, "capture")
             ),
         ),
         (
@@ -134,20 +137,21 @@ fn remarks(report: &verify::Report) -> [(u64, String); 5] {
         (
             archive.foreign_files,
             format!(
-                "{} records in {} files of other crawlers, with {} broken places and {} \
-                 warnings: their pages are in place, and their politeness is unknown",
-                archive.foreign_records,
-                archive.foreign_files,
-                archive.foreign_broken,
-                archive.foreign_warnings,
+                "{} in {} of other crawlers, with {} and {}: their pages are in place, and their \
+                 politeness is unknown",
+                counted(archive.foreign_records, "record"),
+                counted(archive.foreign_files, "file"),
+                counted(archive.foreign_broken, "broken place"),
+                counted(archive.foreign_warnings, "warning"),
             ),
         ),
         (
             archive.unsettled_bytes,
             format!(
-                "{} bytes after the last settled visit will be cut off when it is continued, \
-                 and their {} records set aside",
-                archive.unsettled_bytes, report.behind.unsettled_records
+                "{} after the last settled visit will be cut off when it is continued, and {} set \
+                 aside",
+                counted(archive.unsettled_bytes, "byte"),
+                counted(report.behind.unsettled_records, "record")
             ),
         ),
     ]
@@ -159,19 +163,19 @@ fn write_node(report: &node::Report, out: &mut dyn Write) -> io::Result<()> {
     }
     write!(
         out,
-        "valid and complete: the {} archive records in {} files of node {} match the store, \
-         all digests match; {} requests to {} hosts, none too early",
-        report.archive.archive_records,
-        report.archive.archive_files,
+        "valid and complete: {} in {} of node {}, as in the store, all digests match; {} to {}, none \
+         too early",
+        counted(report.archive.archive_records, "archive record"),
+        counted(report.archive.archive_files, "file"),
         printable(&report.node),
-        report.politeness.requests,
-        report.politeness.hosts,
+        counted(report.politeness.requests, "request"),
+        counted(report.politeness.hosts, "host"),
     )?;
     if report.archive.unsettled_bytes > 0 {
         write!(
             out,
-            "; {} bytes after the last settled visit will be cut off when it is continued",
-            report.archive.unsettled_bytes
+            "; {} after the last settled visit will be cut off when it is continued",
+            counted(report.archive.unsettled_bytes, "byte")
         )?;
     }
     writeln!(out)
@@ -183,25 +187,28 @@ fn write_shared(report: &shared_crawl::Report, out: &mut dyn Write) -> io::Resul
     }
     write!(
         out,
-        "valid: {} pages ({} unique), {} rows of the journal, {} admissions, {} terms ({} \
-         live); {} requests to {} hosts, none too early",
-        report.pages.pages,
+        "valid: {} ({} unique), {} of the journal, {}, {} ({} live); {} to {}, none too early",
+        counted(report.pages.pages, "page"),
         report.pages.unique,
-        report.journal_rows,
-        report.admission_rows,
-        report.terms,
+        counted(report.journal_rows, "row"),
+        counted(report.admission_rows, "admission"),
+        counted(report.terms, "term"),
         report.live_terms,
-        report.politeness.requests,
-        report.politeness.hosts,
+        counted(report.politeness.requests, "request"),
+        counted(report.politeness.hosts, "host"),
     )?;
     if report.links > 0 {
-        write!(out, "; {} URLs are in transfer between nodes", report.links)?;
+        write!(
+            out,
+            "; {} in transfer between nodes",
+            counted(report.links, "URL")
+        )?;
     }
     if report.due > 0 {
         write!(
             out,
-            "; {} duplicates are visited again, because their original is gone",
-            report.due
+            "; {} to be visited again, because the original is gone",
+            counted(report.due, "duplicate")
         )?;
     }
     writeln!(out)
@@ -213,14 +220,14 @@ fn write_wacz(report: &wacz::Report, path: &Path, out: &mut dyn Write) -> io::Re
     }
     writeln!(
         out,
-        "{} is valid and complete: {} files, {} of them archives with {} bytes, all digests \
-         match; {} lines of the index point to their records; {} pages",
+        "{} is valid and complete: {}, {} of them archives with {}, all digests match; {} of the \
+         index with a record; {}",
         printable(&path.display().to_string()),
-        report.files,
+        counted(report.files, "file"),
         report.archive_files,
-        report.archive_bytes,
-        report.index_lines,
-        report.pages,
+        counted(report.archive_bytes, "byte"),
+        counted(report.index_lines, "line"),
+        counted(report.pages, "page"),
     )
 }
 

@@ -9,7 +9,7 @@ use batch::{Control, DocumentId, PartOptions, PartedDocument, RepeatedPart};
 use corpus::json_id::JsonId;
 use corpus::{Content, Documents};
 use indicatif::HumanCount;
-use messages::{CommandError, printable, say, usage};
+use messages::{CommandError, counted, printable, say, usage};
 use neardup::{HashKey, HashedText};
 use serde::Serialize;
 use setup::input::unwritable;
@@ -87,8 +87,8 @@ impl DedupRun<'_> {
         };
         if !self.args.work.quiet {
             say(&format!(
-                "{} documents of {} {}: {} repeat an earlier one{}",
-                HumanCount(summary.documents),
+                "{} of {} {}: {} repeat an earlier one{}",
+                counted(summary.documents, "document"),
                 HumanCount(summary.parts),
                 unit.plural(),
                 HumanCount(summary.repeated),

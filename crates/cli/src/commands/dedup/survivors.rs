@@ -8,7 +8,7 @@ use corpus::{
     Content, Document, InputOptions, KeepError, Kept, KeptDocuments, KeptSummary, Tally,
     is_standard_input,
 };
-use messages::{CommandError, fault};
+use messages::{CommandError, counted, fault};
 
 use crate::args::{DedupArgs, PartUnit};
 
@@ -194,9 +194,9 @@ fn explain(error: &KeepError) -> CommandError {
 pub(super) fn closing(summary: &KeptSummary, output: &Path) -> String {
     let (count, bytes) = (indicatif::HumanCount, indicatif::HumanBytes(summary.bytes));
     let mut closing = format!(
-        "{} of {} documents kept in {} ({bytes})",
+        "{} of {} kept in {} ({bytes})",
         count(summary.kept),
-        count(summary.documents),
+        counted(summary.documents, "document"),
         match is_standard_input(output) {
             true => "standard output".to_owned(),
             false => output.display().to_string(),
