@@ -32,7 +32,7 @@ mod politeness {
 
 /// Nothing is lost by kills, power cuts, full disks and damaged files.
 mod durability {
-    mod claims; // links to the targets of redirects under way
+    mod claims; // links to the targets of redirects in flight
     mod clocks; // clocks that are set between two sessions
     mod crashes; // kills after a number of requests
     mod damages; // a journal that is cut, and flipped bits, without a server

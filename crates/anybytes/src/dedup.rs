@@ -34,13 +34,13 @@ pub fn dedup(bytes: &[u8]) {
     let Ok(mut documents) = Documents::below(&paths, &input) else {
         return;
     };
-    let tally = documents.tally();
+    let input_digest = documents.input_digest();
     let repeated = compare(&mut documents, directory.path());
     if documents.next().is_some() {
         return;
     }
-    let (count, _) = tally.total();
-    match kept.and_then(|kept| kept.write(&tally, |number| !repeated.contains(&number))) {
+    let (count, _) = input_digest.total();
+    match kept.and_then(|kept| kept.write(&input_digest, |number| !repeated.contains(&number))) {
         Ok(kept) => {
             assert_eq!(
                 kept.documents, count,

@@ -8,7 +8,7 @@
 use std::io::{self, Write};
 use std::ops::Range;
 
-use differences::{Difference, Figures, Run, RunKind, Stretch};
+use differences::{Difference, DifferenceStatistics, Run, RunKind, Stretch};
 use messages::printable;
 use serde::Serialize;
 
@@ -28,7 +28,7 @@ pub(crate) struct WordDiff<'a> {
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct PrintedDifference {
     #[serde(flatten)]
-    figures: Figures,
+    figures: DifferenceStatistics,
     /// Bytes of each text that were compared, if either text was cut.
     #[serde(skip_serializing_if = "Option::is_none")]
     compared_bytes: Option<(usize, usize)>,
@@ -82,7 +82,7 @@ impl<'a> WordDiff<'a> {
             b: self.b[run.b.clone()].to_owned(),
         };
         PrintedDifference {
-            figures: *self.difference.figures(),
+            figures: *self.difference.statistics(),
             compared_bytes: self.difference.cut(),
             runs: self.difference.runs().iter().map(run).collect(),
         }
@@ -90,7 +90,7 @@ impl<'a> WordDiff<'a> {
 
     /// Writes the numbers of words and shingles as text, under the names of both texts.
     pub(crate) fn write_figures(&self, out: &mut dyn Write, a: &str, b: &str) -> io::Result<()> {
-        let figures = self.difference.figures();
+        let figures = self.difference.statistics();
         writeln!(
             out,
             "words: {} only in {a}, {} only in {b}, of {} and {}",

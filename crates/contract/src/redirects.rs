@@ -89,7 +89,7 @@ struct Visit {
 /// A crawl, and the expectations about it.
 struct Story {
     session: Box<dyn Session>,
-    under_way: Vec<Visit>,
+    in_flight: Vec<Visit>,
     /// An archived visit that is settled after the next one.
     late: Option<(Visit, Vec<Link>, u64)>,
     archived: u64,
@@ -109,7 +109,7 @@ impl Story {
         };
         Self {
             session: begin(backend, rules).await,
-            under_way: Vec::new(),
+            in_flight: Vec::new(),
             late: None,
             archived: 0,
             discovered: BTreeSet::new(),
@@ -127,13 +127,13 @@ impl Story {
             }
             Event::Lease(want) => self.lease(*want).await,
             Event::Redirect(which, target) => self.redirect(*which, &page(*target)).await,
-            Event::End { .. } if self.under_way.is_empty() => {}
+            Event::End { .. } if self.in_flight.is_empty() => {}
             Event::End {
                 which,
                 ending,
                 links,
             } => {
-                let visit = self.under_way.remove(which % self.under_way.len());
+                let visit = self.in_flight.remove(which % self.in_flight.len());
                 self.end(visit, *ending, links).await;
             }
             Event::Flush => self.session.flush().await,
@@ -144,7 +144,7 @@ impl Story {
 
     /// Ends the session: visits that were not recorded do not count.
     async fn reopen(mut self, end: End) -> Self {
-        self.under_way.clear();
+        self.in_flight.clear();
         self.late = None;
         self.early.clear();
         (self.archived, self.recorded) = (0, 0);
@@ -170,17 +170,17 @@ impl Story {
                 !self.done.contains(lease.url()) && !early.clone().any(|url| url == lease.url());
             assert!(is_new, "{} is visited twice", lease.url());
             let reached = Vec::new();
-            self.under_way.push(Visit { lease, reached });
+            self.in_flight.push(Visit { lease, reached });
         }
     }
 
     /// Follows a redirect; a redirect to a page that needs its own visit ends the visit.
     async fn redirect(&mut self, which: usize, target: &PageUrl) {
-        if self.under_way.is_empty() {
+        if self.in_flight.is_empty() {
             return;
         }
-        let number = which % self.under_way.len();
-        let visit = &mut self.under_way[number];
+        let number = which % self.in_flight.len();
+        let visit = &mut self.in_flight[number];
         if visit.lease.url() == target || visit.reached.contains(target) {
             return;
         }
@@ -188,7 +188,7 @@ impl Story {
         if frontier.claim(&visit.lease, target).await.unwrap() {
             visit.reached.push(target.clone());
         } else {
-            let visit = self.under_way.remove(number);
+            let visit = self.in_flight.remove(number);
             self.end(visit, Ending::Ended, &[]).await;
         }
     }
@@ -250,7 +250,7 @@ impl Story {
     async fn visit_rest(&mut self) {
         loop {
             self.lease(1).await;
-            let Some(visit) = self.under_way.pop() else {
+            let Some(visit) = self.in_flight.pop() else {
                 return;
             };
             self.end(visit, Ending::Ended, &[]).await;

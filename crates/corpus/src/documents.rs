@@ -21,7 +21,7 @@ pub struct Documents {
     fields: FieldNames,
     open: Option<(PathBuf, FileDocuments)>,
     warnings: Warnings,
-    tally: Tally,
+    input_digest: InputDigest,
 }
 
 /// The documents that were read so far: their number, and a digest of their ids and contents.
@@ -30,9 +30,9 @@ pub struct Documents {
 /// Files that are read a second time are compared with it, so that a change between the two
 /// readings is an error.
 #[derive(Clone, Debug, Default)]
-pub struct Tally(Arc<Mutex<(u64, u128)>>);
+pub struct InputDigest(Arc<Mutex<(u64, u128)>>);
 
-impl Tally {
+impl InputDigest {
     /// Returns the number of documents, and the digest.
     #[must_use]
     pub fn total(&self) -> (u64, u128) {
@@ -41,8 +41,8 @@ impl Tally {
 
     /// Adds a document: the new digest covers the last digest, the id and the content.
     pub(crate) fn add(&self, document: &Document) {
-        let mut tally = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let (count, digest) = *tally;
+        let mut input_digest = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (count, digest) = *input_digest;
         let id = HashKey::ZERO.digest(document.id.as_bytes());
         let mut bytes = [0; 48];
         for (number, part) in [digest, id, document.content.digest()]
@@ -51,7 +51,7 @@ impl Tally {
         {
             bytes[16 * number..][..16].copy_from_slice(&part.to_le_bytes());
         }
-        *tally = (count + 1, HashKey::ZERO.digest(&bytes));
+        *input_digest = (count + 1, HashKey::ZERO.digest(&bytes));
     }
 }
 
@@ -70,7 +70,7 @@ impl Documents {
             options: options.clone(),
             fields: FieldNames::of(options),
             open: None,
-            tally: Tally::default(),
+            input_digest: InputDigest::default(),
         })
     }
 
@@ -79,9 +79,9 @@ impl Documents {
         self.warnings.clone()
     }
 
-    /// Returns the tally of the documents, complete once they are read.
-    pub fn tally(&self) -> Tally {
-        self.tally.clone()
+    /// Returns the input digest of the documents, complete once they are read.
+    pub fn input_digest(&self) -> InputDigest {
+        self.input_digest.clone()
     }
 
     fn open(&self, path: &Path) -> Result<FileDocuments, Refusal> {
@@ -99,7 +99,7 @@ impl Iterator for Documents {
             if let Some((path, documents)) = &mut self.open {
                 match documents.next() {
                     Some(Ok(document)) => {
-                        self.tally.add(&document);
+                        self.input_digest.add(&document);
                         return Some(Ok(document));
                     }
                     Some(Err(reason)) => return Some(Err(Skipped::at(path, reason))),

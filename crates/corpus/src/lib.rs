@@ -48,7 +48,7 @@ mod warnings;
 
 pub use archive::{exchange, is_visited};
 pub use document::{Content, Document, MAX_DOCUMENT, Skipped};
-pub use documents::{Documents, Tally, only_document};
+pub use documents::{Documents, InputDigest, only_document};
 pub use error::CorpusError;
 pub use file_texts::FileTexts;
 pub use fingerprint_distribution::FingerprintDistribution;

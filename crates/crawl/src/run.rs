@@ -145,13 +145,13 @@ impl Stop {
 /// [`Fault`] if our own machinery fails, or the disk stays full for too long.
 pub async fn run(context: &Arc<CrawlContext>, limits: Limits, stop: Stop) -> Result<Finish, Fault> {
     let mut visits = ActiveVisits {
-        under_way: JoinSet::new(),
+        in_flight: JoinSet::new(),
         requisites: 0,
         pages: context.frontier.stats().totals.pages,
     };
     let ended = run_and_close(context, limits, stop, &mut visits).await;
     // After a fault no visit continues behind the caller's back.
-    visits.under_way.shutdown().await;
+    visits.in_flight.shutdown().await;
     ended
 }
 
@@ -170,15 +170,15 @@ async fn run_and_close(
     tokio::select! {
         drained = visits.drain() => drained?,
         () = tokio::time::sleep(limits.drain), if is_urgent => {
-            let visits_dropped = visits.under_way.len();
+            let visits_dropped = visits.in_flight.len();
             tracing::info!(
                 visits_dropped,
                 "these visits did not end in time: their pages stay queued for the next run"
             );
-            visits.under_way.shutdown().await;
+            visits.in_flight.shutdown().await;
         }
         () = stop.requested_times(2) => {
-            visits.under_way.shutdown().await;
+            visits.in_flight.shutdown().await;
             ended = Ok(Finish::Interrupted);
         }
     }
@@ -211,7 +211,7 @@ async fn lease_until_done(
         if monitor.is_reserve_spent() {
             monitor.check().await?;
         }
-        if monitor.must_save(visits.under_way.len()) {
+        if monitor.must_save(visits.in_flight.len()) {
             context.save().await?;
         }
         let overrides = context.overrides.current();
@@ -238,7 +238,7 @@ async fn lease_until_done(
         tokio::select! {
             biased;
             () = stop.requested_times(1) => return Ok(Finish::Interrupted),
-            Some(ended) = visits.under_way.join_next() => {
+            Some(ended) = visits.in_flight.join_next() => {
                 visits.ended(ended)?;
                 if received().saturating_sub(saved) >= SAVE_EVERY_BYTES {
                     saved = received();
@@ -297,7 +297,7 @@ async fn out_of_time(limit: Option<Duration>, started: Instant) {
 
 /// The active visits.
 struct ActiveVisits {
-    under_way: JoinSet<(Kind, Result<Outcome, Fault>)>,
+    in_flight: JoinSet<(Kind, Result<Outcome, Fault>)>,
     /// The active visits to requisites.
     requisites: usize,
     /// The pages judged so far.
@@ -308,7 +308,7 @@ impl ActiveVisits {
     fn begin(&mut self, context: &Arc<CrawlContext>, lease: Lease) {
         let (context, kind) = (Arc::clone(context), Kind::of(lease.discovered()));
         self.requisites += usize::from(kind == Kind::Requisite);
-        self.under_way
+        self.in_flight
             .spawn(async move { (kind, visit(&context, lease).await) });
     }
 
@@ -327,11 +327,11 @@ impl ActiveVisits {
 
     /// Returns the number of active visits that may turn out to be pages.
     fn may_be_pages(&self) -> u64 {
-        (self.under_way.len() - self.requisites) as u64
+        (self.in_flight.len() - self.requisites) as u64
     }
 
     async fn drain(&mut self) -> Result<(), Fault> {
-        while let Some(ended) = self.under_way.join_next().await {
+        while let Some(ended) = self.in_flight.join_next().await {
             self.ended(ended)?;
         }
         Ok(())
@@ -364,7 +364,7 @@ impl Limits {
     fn free_slots(&self, visits: &ActiveVisits, stalled: usize) -> usize {
         let concurrency = self.concurrency.max(1);
         let beside = stalled.min(concurrency.saturating_mul(STALLED_BESIDE));
-        (concurrency + beside).saturating_sub(visits.under_way.len())
+        (concurrency + beside).saturating_sub(visits.in_flight.len())
     }
 
     /// Returns the number of page visits that may begin: each may turn out to be a page, so every

@@ -1,4 +1,4 @@
-//! A disk that is full: what is under way ends well, once.
+//! A disk that is full: what is in flight ends well, once.
 #![expect(
     clippy::unwrap_used,
     reason = "what the helpers unwrap is part of the test"

@@ -84,7 +84,7 @@ async fn some_crawl(frontier: &dyn Frontier, index: &dyn NearDupIndex) {
     settle(frontier, c, again(at(90_000)), 0).await;
     let lease = leases(frontier, 10, 1).await.remove(0);
     visit(frontier, lease, 20).await;
-    // It is under way at the end.
+    // It is in flight at the end.
     assert_eq!(leases(frontier, 100, 1).await.len(), 1);
 }
 

@@ -1,4 +1,4 @@
-//! The projection: each record of the journal changes the figures once.
+//! The projection: each record of the journal changes the statistics once.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
@@ -13,19 +13,19 @@ use web::{Host, Pace, PageUrl};
 
 use crate::clusters::{Clusters, cluster_key};
 use crate::counts::Counts;
-use crate::hosts::{HostFigures, Hosts};
+use crate::hosts::{HostStatistics, Hosts};
+use crate::in_flight::{InFlight, VisitInFlight};
 use crate::limits::{MAX_DIED, MAX_NAMES};
 use crate::name_counts::NameCounts;
 use crate::newest::{Newest, NewestVisits, RecentVisit};
 use crate::timeline::{Timeline, TimelinePoint};
-use crate::under_way::{UnderWay, VisitUnderWay};
 use crate::verdicts::{VerdictRules, Verdicts};
 use crate::visit_index::VisitIndex;
 
 /// The name of URLs that redirect to a page of the crawl.
 pub const REDIRECTED: &str = "redirects to pages of this crawl";
 
-/// The figures of a crawl: a function of the records of its journal, whether they are read at once
+/// The statistics of a crawl: a function of the records of its journal, whether they are read at once
 /// or in pieces. Revoked visits are taken back from every figure, except for the links that their
 /// pages left out and the last failure of a host.
 ///
@@ -56,13 +56,13 @@ pub struct CrawlStatistics {
     clusters: Clusters,
     /// Crashes of sessions by the sequence numbers of the queue entries that they visited.
     crashes: HashMap<u64, u32>,
-    under_way: UnderWay,
+    in_flight: InFlight,
     /// `None` unless asked for.
     index: Option<VisitIndex>,
 }
 
 impl CrawlStatistics {
-    /// Returns the figures of a crawl without records.
+    /// Returns the statistics of a crawl without records.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -80,7 +80,7 @@ impl CrawlStatistics {
 
     /// Reads the whole journal of the store in `state`. The follower reads on from there.
     ///
-    /// The figures of a damaged journal up to the damage are in the statistics that
+    /// The statistics of a damaged journal up to the damage are in the statistics that
     /// [`CrawlStatistics::catch_up`] was called on.
     ///
     /// # Errors
@@ -93,7 +93,7 @@ impl CrawlStatistics {
     }
 
     /// Applies the records that were appended since, and returns their number. If another journal
-    /// has replaced the journal that was read, the figures start over with the new one.
+    /// has replaced the journal that was read, the statistics start over with the new one.
     ///
     /// # Errors
     /// [`StoreFault`] if the journal cannot be read, or is damaged: the records before the damage
@@ -123,7 +123,7 @@ impl CrawlStatistics {
     /// order, each once.
     pub fn apply(&mut self, position: Position, record: &Record) {
         self.patterns.apply(record);
-        self.under_way.apply(position, record);
+        self.in_flight.apply(position, record);
         match record {
             Record::Begun { at, .. } => self.counts.begun_at = Some(*at),
             Record::Discovered { finds, .. } => self.queue(finds),
@@ -156,7 +156,7 @@ impl CrawlStatistics {
             Record::ClockSetBack { to, min_wait } => {
                 self.change_paces(|pace| pace.set_back(*to, *min_wait).0);
             }
-            // Patterns and visits under way are counted above; nothing else is. A URL that is held
+            // Patterns and visits in flight are counted above; nothing else is. A URL that is held
             // counts once it is queued.
             Record::Admitted { .. }
             | Record::Forgotten { .. }
@@ -306,15 +306,15 @@ impl CrawlStatistics {
         self.timeline.points()
     }
 
-    /// Returns the hosts with their figures, in arbitrary order.
-    pub fn hosts(&self) -> impl Iterator<Item = (&Host, &HostFigures)> {
+    /// Returns the hosts with their statistics, in arbitrary order.
+    pub fn hosts(&self) -> impl Iterator<Item = (&Host, &HostStatistics)> {
         self.hosts.known()
     }
 
-    /// Returns the figures of all hosts that came after
+    /// Returns the statistics of all hosts that came after
     /// [`MAX_HOSTS`](crate::limits::MAX_HOSTS) others, as if they were one.
     #[must_use]
-    pub fn other_hosts(&self) -> &HostFigures {
+    pub fn other_hosts(&self) -> &HostStatistics {
         self.hosts.other()
     }
 
@@ -424,15 +424,15 @@ impl CrawlStatistics {
     /// Returns the visits that began and have not ended, at most
     /// [`MAX_UNDER_WAY`](crate::limits::MAX_UNDER_WAY), in the order of queuing. If no process runs
     /// the crawl, these visits were active when it died.
-    pub fn under_way(&self) -> impl ExactSizeIterator<Item = VisitUnderWay> {
-        self.under_way.visits()
+    pub fn in_flight(&self) -> impl ExactSizeIterator<Item = VisitInFlight> {
+        self.in_flight.visits()
     }
 
     /// Returns the part of the journal with the record that queued this entry: the range of
     /// positions where that record may begin. `None` if the number is unknown.
     #[must_use]
     pub fn queued_within(&self, sequence: u64) -> Option<Range<Position>> {
-        self.under_way.queued_within(sequence)
+        self.in_flight.queued_within(sequence)
     }
 }
 

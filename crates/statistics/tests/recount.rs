@@ -144,7 +144,7 @@ struct Generator {
     waiting: BTreeMap<u8, u64>,
     visited: BTreeMap<u8, VisitRecord>,
     deaths: BTreeMap<u64, u32>,
-    under_way: BTreeSet<u64>,
+    in_flight: BTreeSet<u64>,
     records: Vec<Record>,
 }
 
@@ -197,7 +197,7 @@ impl Generator {
                 let Some(sequence) = self.waiting.get(page).copied() else {
                     return;
                 };
-                self.under_way.insert(sequence);
+                self.in_flight.insert(sequence);
                 let sequences = vec![sequence];
                 self.records.push(Record::Leased { sequences });
             }
@@ -205,7 +205,7 @@ impl Generator {
                 let Some(sequence) = self.waiting.get(page).copied() else {
                     return;
                 };
-                self.under_way.remove(&sequence);
+                self.in_flight.remove(&sequence);
                 self.records.push(Record::Postponed {
                     entry: entry(sequence, *page),
                     at: at(9_000),
@@ -214,14 +214,14 @@ impl Generator {
                 });
             }
             Event::Stop => {
-                self.under_way.clear();
+                self.in_flight.clear();
                 self.records.push(Record::Stopped);
             }
             Event::Die(page) => {
                 let Some(sequence) = self.waiting.get(page).copied() else {
                     return;
                 };
-                self.under_way.remove(&sequence);
+                self.in_flight.remove(&sequence);
                 *self.deaths.entry(sequence).or_default() += 1;
                 let sequences = vec![sequence];
                 self.records.push(Record::Died { sequences });
@@ -231,7 +231,7 @@ impl Generator {
                     return;
                 };
                 self.deaths.remove(&sequence);
-                self.under_way.remove(&sequence);
+                self.in_flight.remove(&sequence);
                 let entry = entry(sequence, *page);
                 self.records.push(Record::Superseded { entry });
             }
@@ -257,7 +257,7 @@ impl Generator {
             return;
         };
         self.deaths.remove(&sequence);
-        self.under_way.remove(&sequence);
+        self.in_flight.remove(&sequence);
         let row = row(visit);
         self.visited.insert(visit.page, row.clone());
         let first = self.next_sequence;
@@ -550,8 +550,8 @@ proptest! {
                 prop_assert_eq!(members, expected.collect::<Vec<_>>());
             }
         }
-        let under_way: BTreeSet<u64> = at_once.under_way().map(|visit| visit.sequence).collect();
-        prop_assert_eq!(&under_way, &history.under_way);
+        let in_flight: BTreeSet<u64> = at_once.in_flight().map(|visit| visit.sequence).collect();
+        prop_assert_eq!(&in_flight, &history.in_flight);
         for (page, sequence) in &history.waiting {
             let within = at_once.queued_within(*sequence).expect("it was queued");
             let found = queued_as(state.path(), within, *sequence);

@@ -1,8 +1,8 @@
 //! The dashboard: pages that show a crawl during or after its run, from its own process or another.
 //!
-//! Each view is a module with a handler (`show`), a value with its figures, and a template in
+//! Each view is a module with a handler (`show`), a value with its statistics, and a template in
 //! `templates/dashboard`, which shares fragments with the report. A handler works in three steps:
-//! it reads the question, looks at the figures off the reactor, and renders. `frame.rs` is common
+//! it reads the question, looks at the statistics off the reactor, and renders. `frame.rs` is common
 //! to all pages.
 //!
 //! The dashboard knows a directory but not a running crawl: it reads the journal, the archive and
@@ -40,9 +40,9 @@ use web::{CanonicalForm, Clock, PageUrl};
 use crate::access::Granted;
 use crate::caps;
 use crate::dashboard::frame::{Frame, Refusal, Tab};
-use crate::figures::{Figures, Look};
 use crate::format::cut;
 use crate::in_flight::UrlsInFlight;
+use crate::live_statistics::{LiveStatistics, Look};
 use crate::machine;
 use crate::min_delays::MinDelays;
 use crate::report::Setting;
@@ -130,7 +130,7 @@ pub struct SimilarPage {
 /// All that the views share.
 pub(crate) struct Dashboard {
     pub(crate) crawl: WatchedCrawl,
-    pub(crate) figures: Figures,
+    pub(crate) figures: LiveStatistics,
     pub(crate) urls_in_flight: UrlsInFlight,
     pub(crate) clock: Clock,
     /// Held from the reading of control.toml to its replacement.
@@ -141,7 +141,7 @@ pub(crate) struct Dashboard {
 impl Dashboard {
     pub(crate) fn new(crawl: WatchedCrawl, clock: Clock) -> Arc<Self> {
         Arc::new(Self {
-            figures: Figures::of(crawl.state.clone()),
+            figures: LiveStatistics::of(crawl.state.clone()),
             urls_in_flight: UrlsInFlight::default(),
             crawl,
             clock,
@@ -176,7 +176,7 @@ impl Dashboard {
         .await
     }
 
-    /// Looks at the present figures.
+    /// Looks at the present statistics.
     pub(crate) fn look<T>(&self, look: impl FnOnce(&Look<'_>) -> T) -> T {
         self.figures.look(self.clock.now(), look)
     }

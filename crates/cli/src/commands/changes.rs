@@ -218,7 +218,7 @@ impl Changes<'_> {
             )),
         };
         let wanted = |format| self.args.diff && self.format == format;
-        let resemblance = diff.difference().figures().resemblance;
+        let resemblance = diff.difference().statistics().resemblance;
         Change {
             resemblance: Some((resemblance * 10_000.0).round() / 10_000.0),
             text: Some(ChangedText {

@@ -28,7 +28,7 @@ use batch::dedup::{self, Document, Finding, FindingKind, Options, Summary, Verif
 use batch::signature_file::{Extent, MergedShards, SignatureHeader};
 use batch::{BatchError, Control};
 use corpus::{
-    FileTexts, FingerprintDistribution, InputOptions, KeptSummary, Reader, Tally, Warnings,
+    FileTexts, FingerprintDistribution, InputDigest, InputOptions, KeptSummary, Reader, Warnings,
 };
 use indicatif::{HumanBytes, HumanCount};
 use messages::{CommandError, counted, fault, say};
@@ -54,8 +54,8 @@ struct DedupRun<'a> {
     resemblance: f64,
     progress: DedupProgress,
     skipped: RefCell<SkipReport>,
-    /// Tally of the documents, once they are read.
-    tally: RefCell<Option<Tally>>,
+    /// InputDigest of the documents, once they are read.
+    input_digest: RefCell<Option<InputDigest>>,
     /// The warnings of all documents.
     warnings: RefCell<Vec<Warnings>>,
 }
@@ -118,7 +118,7 @@ impl<'a> DedupRun<'a> {
             resemblance,
             progress: DedupProgress::new(args.work.quiet),
             skipped: RefCell::default(),
-            tally: RefCell::default(),
+            input_digest: RefCell::default(),
             warnings: RefCell::default(),
         })
     }
@@ -234,9 +234,9 @@ impl<'a> DedupRun<'a> {
 
     /// Writes the documents that do not repeat an earlier one, if requested.
     fn keep(&self) -> Result<Option<KeptSummary>, CommandError> {
-        let (survivors, tally) = (self.survivors.borrow(), self.tally.borrow());
-        let both = survivors.as_ref().zip(tally.as_ref());
-        let kept = both.map(|(survivors, tally)| survivors.write(tally));
+        let (survivors, input_digest) = (self.survivors.borrow(), self.input_digest.borrow());
+        let both = survivors.as_ref().zip(input_digest.as_ref());
+        let kept = both.map(|(survivors, input_digest)| survivors.write(input_digest));
         Ok(kept.transpose()?.flatten())
     }
 

@@ -51,7 +51,7 @@ fn kept(directory: &Path, inputs: &[PathBuf], name: &str) -> PathBuf {
     let mut options = InputOptions::new(directory);
     let prepared = KeptDocuments::prepare(inputs, &mut options, &output).unwrap();
     let mut documents = Documents::below(inputs, &options).unwrap();
-    let seen = documents.tally();
+    let seen = documents.input_digest();
     documents.by_ref().for_each(drop);
     prepared.write(&seen, |_| true).unwrap();
     output

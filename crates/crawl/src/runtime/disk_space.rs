@@ -128,8 +128,8 @@ impl DiskSpaceMonitor {
 
     /// Returns true once per pause, when the last active visit has ended: the results should be
     /// saved.
-    pub(crate) fn must_save(&mut self, under_way: usize) -> bool {
-        let pause = self.pause.as_mut().filter(|_| under_way == 0);
+    pub(crate) fn must_save(&mut self, in_flight: usize) -> bool {
+        let pause = self.pause.as_mut().filter(|_| in_flight == 0);
         pause.is_some_and(|pause| !std::mem::replace(&mut pause.saved, true))
     }
 

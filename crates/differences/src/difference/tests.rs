@@ -43,7 +43,7 @@ fn check(a: &str, b: &str, bytes: usize, max_words: usize) -> Difference {
     assert_eq!((at_a, at_b), (length_a, length_b), "{a:?} {b:?}");
     let (words_a, words_b) = (words(&a[..length_a]), words(&b[..length_b]));
     assert_eq!(difference.is_empty(), words_a == words_b, "{a:?} {b:?}");
-    let figures = difference.figures();
+    let figures = difference.statistics();
     assert_eq!(
         (figures.words_a, figures.words_b),
         (words_a.len(), words_b.len())
@@ -122,8 +122,8 @@ fn words_that_two_rewritten_passages_share_by_chance_are_part_of_the_change() {
 #[test]
 fn figures_count_words_and_shingles_of_five_words() {
     let figures =
-        *Difference::of("one two three four five six", "one two three four five 6").figures();
-    let expected = Figures {
+        *Difference::of("one two three four five six", "one two three four five 6").statistics();
+    let expected = DifferenceStatistics {
         words_a: 6,
         words_b: 6,
         words_only_a: 1,
@@ -136,7 +136,7 @@ fn figures_count_words_and_shingles_of_five_words() {
         containment_b_in_a: 0.5,
     };
     assert_eq!(figures, expected);
-    let same = *Difference::of("one two", "one two").figures();
+    let same = *Difference::of("one two", "one two").statistics();
     assert_eq!((same.words_only_a, same.resemblance), (0, 1.0));
 }
 
@@ -204,7 +204,7 @@ proptest! {
         let text = |middle: &[String]| {
             [before.as_slice(), middle, after.as_slice()].concat().join(" ")
         };
-        let figures = *Difference::of(&text(&removed), &text(&added)).figures();
+        let figures = *Difference::of(&text(&removed), &text(&added)).statistics();
         prop_assert_eq!(figures.words_only_a, removed.len());
         prop_assert_eq!(figures.words_only_b, added.len());
     }

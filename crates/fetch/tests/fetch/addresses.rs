@@ -108,7 +108,7 @@ impl Crowd {
             .map(|host| Reverse((EPOCH, host)))
             .collect();
         let mut done = vec![0; self.hosts.len()];
-        let mut under_way: JoinSet<(usize, Timestamp, Vec<Seen>)> = JoinSet::new();
+        let mut in_flight: JoinSet<(usize, Timestamp, Vec<Seen>)> = JoinSet::new();
         let mut log = CrawlLog {
             began,
             seen: Vec::new(),
@@ -116,23 +116,23 @@ impl Crowd {
         };
         loop {
             let now = EPOCH + began.elapsed();
-            while under_way.len() < self.slots
+            while in_flight.len() < self.slots
                 && let Some(Reverse((ready, host))) = waiting.peek().copied()
                 && ready <= now
             {
                 waiting.pop();
                 if done[host] < self.hosts[host].pages {
                     let (crowd, pacer) = (Arc::clone(&self), Arc::clone(&pacer));
-                    under_way.spawn(async move { crowd.visit(&pacer, host).await });
+                    in_flight.spawn(async move { crowd.visit(&pacer, host).await });
                 }
             }
-            if under_way.is_empty() && waiting.is_empty() {
+            if in_flight.is_empty() && waiting.is_empty() {
                 return log;
             }
-            let soon = waiting.peek().filter(|_| under_way.len() < self.slots);
+            let soon = waiting.peek().filter(|_| in_flight.len() < self.slots);
             let wake = soon.map_or(Duration::MAX, |Reverse((ready, _))| ready.since(now));
             tokio::select! {
-                Some(ended) = under_way.join_next() => {
+                Some(ended) = in_flight.join_next() => {
                     let (host, ready, seen) = ended.expect("no visit panics");
                     match seen.is_empty() {
                         true => log.returned += 1,

@@ -94,14 +94,14 @@ impl Plan {
         for host in 0..self.hosts.len() {
             waiting.push(Reverse((EPOCH, host)));
         }
-        let mut under_way: JoinSet<(usize, Timestamp, Vec<Seen>)> = JoinSet::new();
+        let mut in_flight: JoinSet<(usize, Timestamp, Vec<Seen>)> = JoinSet::new();
         let mut log = CrawlLog {
             seen: Vec::new(),
             returned: 0,
         };
         loop {
             let now = EPOCH + began.elapsed();
-            while under_way.len() < self.slots
+            while in_flight.len() < self.slots
                 && let Some(Reverse((ready, host))) = waiting.peek().copied()
                 && ready <= now
             {
@@ -110,16 +110,16 @@ impl Plan {
                     continue;
                 };
                 let (plan, pacer) = (Arc::clone(&self), Arc::clone(&pacer));
-                under_way.spawn(async move { plan.visit(&pacer, host, step).await });
+                in_flight.spawn(async move { plan.visit(&pacer, host, step).await });
             }
-            if under_way.is_empty() && waiting.is_empty() {
+            if in_flight.is_empty() && waiting.is_empty() {
                 return log;
             }
-            let soon = waiting.peek().filter(|_| under_way.len() < self.slots);
+            let soon = waiting.peek().filter(|_| in_flight.len() < self.slots);
             let wake = soon.map_or(Duration::MAX, |Reverse((ready, _))| ready.since(now));
             let wake = wake.min(Duration::from_secs(1 << 30));
             tokio::select! {
-                Some(ended) = under_way.join_next() => {
+                Some(ended) = in_flight.join_next() => {
                     let (host, ready, seen) = ended.expect("no task panics");
                     if seen.is_empty() {
                         log.returned += 1;

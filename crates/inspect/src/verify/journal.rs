@@ -28,7 +28,7 @@ pub(super) struct Journal {
     /// duplicates.
     pub(super) dangling: HashSet<UrlKey>,
     /// Pages whose visits began, without a later record.
-    pub(super) under_way: HashSet<UrlKey>,
+    pub(super) in_flight: HashSet<UrlKey>,
     /// The page of each queue entry, by its sequence number.
     pages: Vec<UrlKey>,
     /// True for each queue entry that waits, by sequence number.
@@ -129,7 +129,7 @@ impl Journal {
             }
             Record::Postponed { entry, .. } => {
                 let page = entry.discovered.url.key();
-                self.under_way.remove(&page);
+                self.in_flight.remove(&page);
                 self.check_waiting(entry.sequence, page, "was postponed", findings);
             }
             Record::Superseded { entry } => {
@@ -139,21 +139,21 @@ impl Journal {
             Record::Leased { sequences } | Record::Died { sequences } => {
                 let is_lease = matches!(record, Record::Leased { .. });
                 if !is_lease {
-                    self.under_way.clear();
+                    self.in_flight.clear();
                 }
                 for sequence in sequences {
                     match self.place(*sequence) {
                         None => findings.add(format!(
                             "journal: place {sequence} was leased, but never queued"
                         )),
-                        Some(place) if is_lease => drop(self.under_way.insert(self.pages[place])),
+                        Some(place) if is_lease => drop(self.in_flight.insert(self.pages[place])),
                         Some(_) => {}
                     }
                 }
             }
             Record::Returned { sequence, .. } => {
                 if let Some(place) = self.place(*sequence) {
-                    self.under_way.remove(&self.pages[place]);
+                    self.in_flight.remove(&self.pages[place]);
                 }
             }
             Record::Held { finds } => finds.iter().for_each(|found| self.know(found.url.key())),
@@ -222,7 +222,7 @@ impl Journal {
         self.end_wait(sequence, page, "was settled", findings);
         self.void.remove(&page);
         self.admitted.remove(&page);
-        self.under_way.remove(&page);
+        self.in_flight.remove(&page);
         if row.fate.is_original() && !self.kept.insert(page) {
             findings.add(format!("{} was archived twice", row.url));
         }

@@ -53,7 +53,7 @@ struct SettledScope {
     /// New seeds, each with the number of leases before it.
     coming: VecDeque<(u64, PageUrl)>,
     /// Entries of running visits, each with the number of leases before its own lease.
-    under_way: HashMap<u64, u64>,
+    in_flight: HashMap<u64, u64>,
     leases: u64,
 }
 
@@ -71,7 +71,7 @@ pub(super) fn check(
         scope: SettledScope {
             scope,
             coming: VecDeque::new(),
-            under_way: HashMap::new(),
+            in_flight: HashMap::new(),
             leases: 0,
         },
         batch: Vec::new(),
@@ -159,22 +159,22 @@ impl SettledScope {
             Record::SeedAdopted { url } => self.coming.push_back((self.leases, url.clone())),
             Record::Leased { sequences } => {
                 let begun = sequences.iter().map(|sequence| (*sequence, self.leases));
-                self.under_way.extend(begun);
+                self.in_flight.extend(begun);
                 self.leases += 1;
             }
             Record::Settled(settled) => {
-                self.under_way.remove(&settled.sequence);
+                self.in_flight.remove(&settled.sequence);
                 self.seeds(&settled.visit.finds);
             }
             Record::Postponed { entry, .. } | Record::Superseded { entry } => {
-                self.under_way.remove(&entry.sequence);
+                self.in_flight.remove(&entry.sequence);
             }
-            Record::Returned { sequence, .. } => drop(self.under_way.remove(sequence)),
-            Record::Died { .. } | Record::Stopped => self.under_way.clear(),
+            Record::Returned { sequence, .. } => drop(self.in_flight.remove(sequence)),
+            Record::Died { .. } | Record::Stopped => self.in_flight.clear(),
             _ => {}
         }
         let first = self.coming.front();
-        first.is_some_and(|(leases, _)| self.under_way.values().all(|begun| begun >= leases))
+        first.is_some_and(|(leases, _)| self.in_flight.values().all(|begun| begun >= leases))
     }
 
     fn seeds(&mut self, finds: &[DiscoveredUrl]) {
@@ -188,7 +188,7 @@ impl SettledScope {
 
     /// Adds the seeds that were known to all running visits when they began.
     fn widen(&mut self) {
-        let begun = self.under_way.values().copied().min();
+        let begun = self.in_flight.values().copied().min();
         while let Some((_, seed)) = self
             .coming
             .pop_front_if(|(leases, _)| begun.is_none_or(|begun| begun >= *leases))

@@ -89,7 +89,7 @@ pub(super) fn check(
     while let Some(next) = visits.next_visit() {
         let Ok((_, visit)) = next else { continue };
         counts.unsettled_visits += 1;
-        let is_known = |url: PageUrl| journal.under_way.contains(&url.key());
+        let is_known = |url: PageUrl| journal.in_flight.contains(&url.key());
         unknown += u64::from(!visit.url.is_some_and(is_known));
     }
     if unknown > 0 && behind.is_empty() {

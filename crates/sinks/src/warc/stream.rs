@@ -200,7 +200,7 @@ impl WarcStream {
         Ok(None)
     }
 
-    /// Prepares a search; returns the fault of this failure, unless a search is already under way.
+    /// Prepares a search; returns the fault of this failure, unless a search is already in flight.
     fn lose(&mut self, failure: ParseFailure) -> Option<ReadFault> {
         let offset = self.place();
         let (reason, in_member) = match failure {

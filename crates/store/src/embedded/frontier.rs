@@ -38,8 +38,8 @@ mod queue_blocks;
 mod seen;
 mod settle;
 mod state;
-mod tally;
 mod turns;
+mod wait_counts;
 mod working_copy;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -183,8 +183,8 @@ impl Queue {
             };
             self.record(journal, &set_back)?;
         }
-        if !self.state.under_way.is_empty() {
-            let sequences = self.state.under_way.iter().copied().collect();
+        if !self.state.in_flight.is_empty() {
+            let sequences = self.state.in_flight.iter().copied().collect();
             self.record(journal, &Record::Died { sequences })?;
         }
         if self.state.asked {

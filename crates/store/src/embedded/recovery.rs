@@ -182,7 +182,7 @@ impl Loaded {
                 ),
             });
         }
-        if meta.is_flush_under_way()? {
+        if meta.is_flush_in_progress()? {
             tracing::info!("the last session ended during a flush of the tables: it is repeated");
         }
         let signatures = load_signatures(

@@ -5,14 +5,14 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use journal::{Fate, Record, SkippedBy, VisitRecord};
-use statistics::{CrawlStatistics, HostFigures, NameCounts, Newest, RecentVisit};
+use statistics::{CrawlStatistics, HostStatistics, NameCounts, Newest, RecentVisit};
 use store::{PatternReport, PatternState};
 use web::UrlKey;
 
 use super::{
     BrokenLink, BrokenLinks, Cluster, Clusters, CutVisits, Duplicate, Failure, Failures, HostLine,
     HostSums, Hosts, LeftOut, Pattern, PatternExample, Patterns, Point, Politeness, Report,
-    Setting, Skipped, SkippedKind, Tally, Timeline, Verdicts,
+    ReportCounts, Setting, Skipped, SkippedKind, Timeline, Verdicts,
 };
 use crate::caps;
 use crate::format::cut;
@@ -58,9 +58,9 @@ impl Report {
             hosts: hosts(statistics, &min_delays),
             verdicts: verdicts(statistics),
             clusters: clusters(statistics),
-            status_codes: tally(statistics.status_codes()),
-            types: tally(statistics.types()),
-            languages: tally(statistics.languages()),
+            status_codes: report_counts(statistics.status_codes()),
+            types: report_counts(statistics.types()),
+            languages: report_counts(statistics.languages()),
             failures: failures(statistics, caps::FAILURES),
             broken_links,
             skipped: skipped(statistics),
@@ -100,7 +100,7 @@ pub(crate) fn timeline(statistics: &CrawlStatistics) -> Timeline {
 }
 
 fn hosts(statistics: &CrawlStatistics, min_delays: &MinDelays) -> Hosts {
-    let sums = |figures: &HostFigures| HostSums {
+    let sums = |figures: &HostStatistics| HostSums {
         visits: figures.sums,
         waiting: figures.waiting,
     };
@@ -152,7 +152,7 @@ pub(crate) fn verdicts(statistics: &CrawlStatistics) -> Verdicts {
         ),
     ];
     Verdicts {
-        rules: Tally::of(rules, 0),
+        rules: ReportCounts::of(rules, 0),
         of_earlier: statistics.verdict_rules().of_earlier,
         kept: statistics.verdict_rules().kept,
         distances: statistics.distances().to_vec(),
@@ -191,8 +191,8 @@ fn duplicate(visit: &RecentVisit) -> Duplicate {
 }
 
 /// Gathers counts by name.
-pub(crate) fn tally(counts: &NameCounts) -> Tally {
-    Tally::of(counts.sorted(), counts.other())
+pub(crate) fn report_counts(counts: &NameCounts) -> ReportCounts {
+    ReportCounts::of(counts.sorted(), counts.other())
 }
 
 /// Gathers the failures, and lists at most `most`.
@@ -207,7 +207,7 @@ pub(crate) fn failures(statistics: &CrawlStatistics, most: usize) -> Failures {
     });
     Failures {
         total: statistics.counts().failed,
-        kinds: tally(statistics.failure_kinds()),
+        kinds: report_counts(statistics.failure_kinds()),
         newest: newest.collect(),
     }
 }
@@ -229,7 +229,7 @@ pub(crate) fn skipped(statistics: &CrawlStatistics) -> Skipped {
     let links = statistics.left_out_links().iter();
     Skipped {
         kinds: kinds.filter(|kind| kind.count > 0).collect(),
-        reasons: tally(statistics.exclusion_reasons()),
+        reasons: report_counts(statistics.exclusion_reasons()),
         links: links
             .take(caps::NAMES)
             .map(|(rule, links)| LeftOut {
@@ -253,9 +253,9 @@ fn limits(statistics: &CrawlStatistics) -> Vec<CutVisits> {
     limits.collect()
 }
 
-fn not_read(statistics: &CrawlStatistics) -> Tally {
+fn not_read(statistics: &CrawlStatistics) -> ReportCounts {
     let formats = statistics.totals().unread_formats();
-    Tally::of(
+    ReportCounts::of(
         formats.map(|(format, count)| (format.noun(count), count)),
         0,
     )

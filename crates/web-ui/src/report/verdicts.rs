@@ -2,14 +2,14 @@
 
 use serde::Serialize;
 
-use super::tally::Tally;
+use super::report_counts::ReportCounts;
 use crate::charts::{Column, Part, Plot, columns};
 
 /// Verdicts on pages.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Verdicts {
     /// Duplicates by the rule that decided.
-    pub rules: Tally,
+    pub rules: ReportCounts,
     /// Duplicates of pages of an earlier crawl.
     pub of_earlier: u64,
     /// Duplicates that were archived.

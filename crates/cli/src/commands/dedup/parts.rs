@@ -44,7 +44,7 @@ impl DedupRun<'_> {
             reference.push(self.open(std::slice::from_ref(path))?);
         }
         let documents = self.open(&self.args.paths)?;
-        let tally = documents.tally();
+        let input_digest = documents.input_digest();
         let options = PartOptions {
             memory: self.options.memory,
             scratch: self.options.scratch.clone(),
@@ -82,7 +82,9 @@ impl DedupRun<'_> {
             return Err(self.skipped.borrow().no_document("to compare"));
         }
         let kept = match (&*survivors, repeated_parts) {
-            (Some(survivors), Some(parts)) => survivors.write_without(parts, &tally, unit)?,
+            (Some(survivors), Some(parts)) => {
+                survivors.write_without(parts, &input_digest, unit)?
+            }
             _ => None,
         };
         if !self.args.work.quiet {

@@ -63,10 +63,10 @@ impl DedupRun<'_> {
         Ok(Box::new(self.sign(documents, warnings)))
     }
 
-    /// Returns the documents of the corpus, or of a shard, and keeps their tally.
+    /// Returns the documents of the corpus, or of a shard, and keeps their input digest.
     fn corpus(&self, shard: Option<Shard>) -> Result<ShardDocuments, CommandError> {
         let documents = self.documents(&self.args.paths, shard)?;
-        *self.tally.borrow_mut() = Some(documents.documents.tally());
+        *self.input_digest.borrow_mut() = Some(documents.documents.input_digest());
         Ok(documents)
     }
 

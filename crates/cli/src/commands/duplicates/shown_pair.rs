@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use differences::{PageOfPair, PageTextState, VerdictFigures, listed};
+use differences::{PageOfPair, PageTextState, VerdictValues, listed};
 use inspect::pair;
 use messages::CommandError;
 use serde::Serialize;
@@ -19,7 +19,7 @@ struct ShownPair<'a> {
     page: ShownPage<'a>,
     verdict: &'static str,
     reason: Option<String>,
-    figures: &'a VerdictFigures,
+    figures: &'a VerdictValues,
     /// Absent if a text is missing.
     #[serde(skip_serializing_if = "Option::is_none")]
     diff: Option<PrintedDifference>,

@@ -5,8 +5,8 @@
 
 use super::host_state::HostState;
 use super::probe_turns::HostProbes;
-use super::tally::Tally;
 use super::turns::Turn;
+use super::wait_counts::WaitCounts;
 use crate::frontier::FrontierRules;
 
 /// The kind of entries to lease.
@@ -84,9 +84,9 @@ impl HostState {
             ready: (may_probe && own_probes > 0).then_some(self.pace.ready),
         };
         let is_any_due = due.iter().any(Option::is_some) || probes.ready.is_some();
-        let may_come = |tally: &Tally, due: bool| match is_unreachable {
+        let may_come = |counts: &WaitCounts, due: bool| match is_unreachable {
             true => 0,
-            false => tally.later + tally.quarantined + if due { tally.waiting() } else { 0 },
+            false => counts.later + counts.quarantined + if due { counts.waiting() } else { 0 },
         };
         Agenda {
             waiting,

@@ -24,7 +24,7 @@ impl Queue {
             Record::Held { finds } => finds.iter().for_each(|found| self.state.held.hold(found)),
             Record::Leased { sequences } => {
                 self.state.asked = true;
-                self.state.under_way.extend(sequences);
+                self.state.in_flight.extend(sequences);
             }
             Record::Returned {
                 sequence,
@@ -32,7 +32,7 @@ impl Queue {
                 pace,
             } => {
                 self.keep_pace(host, *pace);
-                self.state.under_way.remove(sequence);
+                self.state.in_flight.remove(sequence);
                 if let Some(place) = self.come_back(*sequence) {
                     self.wait_again(place);
                 }
@@ -59,7 +59,7 @@ impl Queue {
                 }
             }
             Record::Stopped => {
-                self.state.under_way.clear();
+                self.state.in_flight.clear();
                 self.state.asked = false;
             }
             Record::Restarted { at, rule } => {
@@ -74,7 +74,7 @@ impl Queue {
             Record::ClockSet { .. } | Record::Distinct(_) => {}
             Record::Died { sequences } => {
                 for sequence in sequences {
-                    self.state.under_way.remove(sequence);
+                    self.state.in_flight.remove(sequence);
                     self.state.crashed.entry(*sequence).or_default().crashes += 1;
                 }
             }
@@ -191,7 +191,7 @@ impl Queue {
         self.pending_bytes += body.weight();
         self.pending.insert(Place { host, rank }, body);
         self.hosts.change(host, |host| {
-            host.tally(rank, |tally| tally.live += 1);
+            host.update_counts(rank, |counts| counts.live += 1);
             host.rewind(rank);
         });
         self.touch(host);
@@ -200,7 +200,7 @@ impl Queue {
     /// Removes a settled entry.
     fn take_out(&mut self, place: Place) {
         let sequence = place.rank.sequence;
-        self.state.under_way.remove(&sequence);
+        self.state.in_flight.remove(&sequence);
         self.state.crashed.remove(&sequence);
         self.forget_tries(place);
         self.come_back(sequence);
@@ -211,8 +211,8 @@ impl Queue {
         let in_blocks = removed.is_none() || sequence < self.doubtful;
         let newly_gone = in_blocks && self.gone.insert(place);
         self.hosts.change(place.host, |host| {
-            host.tally(place.rank, |tally| {
-                tally.live = tally.live.saturating_sub(1);
+            host.update_counts(place.rank, |counts| {
+                counts.live = counts.live.saturating_sub(1);
             });
             host.gone += u32::from(newly_gone);
         });
@@ -221,7 +221,7 @@ impl Queue {
 
     fn postpone(&mut self, entry: &QueueEntry, at: Timestamp) {
         let place = self.place_of(entry);
-        self.state.under_way.remove(&entry.sequence);
+        self.state.in_flight.remove(&entry.sequence);
         self.come_back(entry.sequence);
         self.forget_tries(place);
         let tries = Tries {
@@ -231,7 +231,7 @@ impl Queue {
         };
         self.tries.insert(place, tries);
         self.later.insert((at, entry.sequence), place);
-        self.hosts.tally(place, |tally| tally.later += 1);
+        self.hosts.update_counts(place, |counts| counts.later += 1);
         self.touch(place.host);
     }
 
@@ -241,8 +241,9 @@ impl Queue {
         };
         let postponed = self.later.remove(&(tries.due, place.rank.sequence));
         if postponed.is_some() {
-            self.hosts
-                .tally(place, |tally| tally.later = tally.later.saturating_sub(1));
+            self.hosts.update_counts(place, |counts| {
+                counts.later = counts.later.saturating_sub(1)
+            });
         }
     }
 
@@ -250,7 +251,7 @@ impl Queue {
     fn come_back(&mut self, sequence: u64) -> Option<Place> {
         let place = self.out.remove(&sequence)?;
         self.hosts
-            .tally(place, |tally| tally.out = tally.out.saturating_sub(1));
+            .update_counts(place, |counts| counts.out = counts.out.saturating_sub(1));
         Some(place)
     }
 

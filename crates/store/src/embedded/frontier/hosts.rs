@@ -16,8 +16,8 @@ use super::awaited::Awaited;
 use super::host_state::HostState;
 use super::place::{Level, Place, Rank};
 use super::probe_turns::ProbeTurns;
-use super::tally::Tally;
 use super::turns::{Levels, Turns};
+use super::wait_counts::WaitCounts;
 use crate::budget::{self, DomainCounts};
 use crate::frontier::FrontierRules;
 
@@ -162,8 +162,8 @@ impl Hosts {
     }
 
     /// Changes the counts of the host of this place for the kinds of its entry.
-    pub(super) fn tally(&mut self, place: Place, count: impl Fn(&mut Tally)) {
-        self.change(place.host, |host| host.tally(place.rank, count));
+    pub(super) fn update_counts(&mut self, place: Place, count: impl Fn(&mut WaitCounts)) {
+        self.change(place.host, |host| host.update_counts(place.rank, count));
     }
 
     /// Takes the host whose turn it is at `now`. It is skipped until [`Hosts::next_round`]. Returns

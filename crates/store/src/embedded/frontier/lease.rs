@@ -145,8 +145,8 @@ impl Queue {
         }
         let body = self.body(place)?;
         self.quarantined.remove(&place.rank.sequence);
-        self.hosts.tally(place, |tally| {
-            tally.quarantined = tally.quarantined.saturating_sub(1)
+        self.hosts.update_counts(place, |counts| {
+            counts.quarantined = counts.quarantined.saturating_sub(1)
         });
         if self.supersede(journal, place.rank, &body)? {
             return self.lease(journal, now, want, filter);
@@ -162,7 +162,7 @@ impl Queue {
         let entry = body.into_entry(place.rank, attempts, crashes)?;
         self.out.insert(entry.sequence, place);
         self.hosts.change(place.host, |host| {
-            host.tally(place.rank, |tally| tally.out += 1);
+            host.update_counts(place.rank, |counts| counts.out += 1);
             host.leased += 1;
             host.asked = now;
         });
@@ -268,8 +268,9 @@ impl Queue {
             if let Some(tries) = self.tries.get_mut(&place) {
                 tries.waits = false;
             }
-            self.hosts
-                .tally(place, |tally| tally.later = tally.later.saturating_sub(1));
+            self.hosts.update_counts(place, |counts| {
+                counts.later = counts.later.saturating_sub(1)
+            });
             self.wait_again(place);
         }
     }
@@ -278,7 +279,8 @@ impl Queue {
     pub(super) fn wait_again(&mut self, place: Place) {
         if self.state.is_quarantined(place.rank.sequence) {
             self.quarantined.insert(place.rank.sequence, place);
-            self.hosts.tally(place, |tally| tally.quarantined += 1);
+            self.hosts
+                .update_counts(place, |counts| counts.quarantined += 1);
         } else {
             self.hosts.heads_of(place.host).rewind(place.rank);
         }

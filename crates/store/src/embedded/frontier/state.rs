@@ -29,7 +29,7 @@ pub(super) struct FrontierState {
     /// session that died.
     pub(super) floor: Timestamp,
     /// Leases that have not come back.
-    pub(super) under_way: BTreeSet<u64>,
+    pub(super) in_flight: BTreeSet<u64>,
     /// Entries that sessions crashed with.
     pub(super) crashed: BTreeMap<u64, Crashed>,
     pub(super) voids: Voids,

@@ -36,13 +36,13 @@ impl Queue {
         journal: &Journal,
         records: &[Record],
     ) -> Result<Option<Record>, StoreFault> {
-        let own = (self.state.next_sequence, self.state.under_way.clone());
+        let own = (self.state.next_sequence, self.state.in_flight.clone());
         for record in records {
             let span = journal.append_at(record)?;
             self.apply(span, record);
         }
         self.state.next_sequence = own.0;
-        let sequences: Vec<u64> = self.state.under_way.difference(&own.1).copied().collect();
+        let sequences: Vec<u64> = self.state.in_flight.difference(&own.1).copied().collect();
         if sequences.is_empty() {
             return Ok(None);
         }

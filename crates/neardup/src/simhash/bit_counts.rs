@@ -1,4 +1,4 @@
-//! The tally of a text's features, which their votes are computed from.
+//! The counts of a text's features, which their votes are computed from.
 //!
 //! If the weight of a feature is its number of occurrences (tf), all hashes vote. If the weight is
 //! smaller (log-tf), a [`Table`] counts the hashes. If the weight is constant (none), all hashes
@@ -13,7 +13,7 @@ use crate::simd;
 use crate::simd::instructions::Instructions;
 
 /// A collector of features that adds up the votes of distinct features.
-pub(crate) struct Tally {
+pub(crate) struct BitCounts {
     instructions: Instructions,
     strategy: Strategy,
 }
@@ -30,8 +30,8 @@ enum Strategy {
 /// time.
 const TOGETHER: usize = 1 << 13;
 
-impl Tally {
-    /// Creates a tally that is fastest for about `expected` features, repetitions included.
+impl BitCounts {
+    /// Creates a counts that is fastest for about `expected` features, repetitions included.
     pub(crate) fn new(weights: Weights, expected: usize, instructions: Instructions) -> Self {
         let strategy = match weights {
             Weights::None => Strategy::Once(Vec::with_capacity(expected + expected / 4)),

@@ -2,7 +2,7 @@
 
 /// The recorded unsettled entries of a host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Tally {
+pub(super) struct WaitCounts {
     /// All entries.
     pub(super) live: u64,
     /// Postponed entries.
@@ -13,7 +13,7 @@ pub(super) struct Tally {
     pub(super) quarantined: u64,
 }
 
-impl Tally {
+impl WaitCounts {
     /// Returns the number of entries that can be leased when the host's turn comes.
     pub(super) fn waiting(&self) -> u64 {
         self.live
