@@ -264,7 +264,7 @@ impl Block {
             let left = others.len() - at;
             candidates.retain(|&one| shared[place(one)] as usize + left >= need);
             // A list that is not much longer than the candidates is read whole.
-            if list.len() <= FEW * candidates.len() {
+            if list.len() <= MAX_WHOLE_LIST * candidates.len() {
                 for &(_, document) in *list {
                     let count = &mut shared[place(document)];
                     *count += u32::from(*count > 0);
@@ -296,7 +296,7 @@ impl Block {
 }
 
 /// Maximum length of a list per candidate for reading the list as a whole.
-const FEW: usize = 8;
+const MAX_WHOLE_LIST: usize = 8;
 
 /// Returns the minimum number of shingles that is at least the share `least` of `len` shingles; at
 /// least 1.

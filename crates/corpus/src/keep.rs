@@ -3,8 +3,8 @@
 //! The files are read a second time, and the chosen documents are copied: lines of JSON byte by
 //! byte, rows of tables with all columns, records of archives as they are packed, files as files.
 //!
-//! Invariant: the output is written only if both readings found the same documents ([`InputDigest`]).
-//! Otherwise, or if the disk is full, no partial output remains.
+//! Invariant: the output is written only if both readings found the same documents
+//! ([`InputDigest`]). Otherwise, or if the disk is full, no partial output remains.
 
 mod error;
 mod files;
@@ -183,8 +183,8 @@ impl KeptDocuments {
     /// Reads the inputs again and writes the documents that `survives` returns true for. It is
     /// called with the number of each document, ascending from 0.
     ///
-    /// `seen` is the input digest of the [`Documents`](crate::Documents) with the same paths and options,
-    /// read to their end.
+    /// `seen` is the input digest of the [`Documents`](crate::Documents) with the same paths and
+    /// options, read to their end.
     ///
     /// # Errors
     /// [`KeepError::Changed`] if the inputs have changed since the first reading, and the errors of

@@ -104,8 +104,8 @@ pub fn stop() -> (StopHandle, Stop) {
 }
 
 impl StopHandle {
-    /// Requests the crawl to stop. After the first call active visits are finished; after the second
-    /// they are dropped.
+    /// Requests the crawl to stop. After the first call active visits are finished; after the
+    /// second they are dropped.
     pub fn request(&self) {
         self.0
             .send_modify(|requests| *requests = requests.saturating_add(1));

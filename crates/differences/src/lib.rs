@@ -18,8 +18,8 @@
 //! assert_eq!(difference.statistics().shared_shingles, 0);
 //! ```
 //!
-//! A [`Pair`] is a page that repeats another, with its original: their difference, and the statistics
-//! of the verdict.
+//! A [`Pair`] is a page that repeats another, with its original: their difference, and the
+//! statistics of the verdict.
 //!
 //! Pure: no clock, no disk, no threads.
 

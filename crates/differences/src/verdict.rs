@@ -1,8 +1,8 @@
 //! DifferenceStatistics that a near-duplicate index uses to decide on two pages.
 //!
 //! An index finds candidates by two kinds of keys, quarters of the fingerprint and bands of the
-//! sketch. It then decides by the statistics of a [`TextPair`]. This module collects them for output;
-//! it decides nothing.
+//! sketch. It then decides by the statistics of a [`TextPair`]. This module collects them for
+//! output; it decides nothing.
 
 use std::fmt::Display;
 
@@ -70,8 +70,8 @@ impl VerdictValues {
         }
     }
 
-    /// Returns the statistics of two texts. `is_canonical` is true if one page declares the other, or
-    /// the other's original, as its canonical page.
+    /// Returns the statistics of two texts. `is_canonical` is true if one page declares the other,
+    /// or the other's original, as its canonical page.
     #[must_use]
     pub fn of(
         a: &TextSignature,

@@ -1,7 +1,7 @@
 //! The client side of the crawl: requests, made politely and safely.
 //!
-//! [`Fetch`] is the seam: one request, one response, never a redirect followed. [`HttpFetch`] is its
-//! one real implementation, guarded against private addresses and against answers without end.
+//! [`Fetch`] is the seam: one request, one response, never a redirect followed. [`HttpFetch`] is
+//! its one real implementation, guarded against private addresses and against answers without end.
 //! [`Pacer`] decides when a host may be asked, [`RobotsCache`] what it may be asked for. The
 //! behaviour of a server is a value ([`FetchFailure`]); only a setup that cannot work is an error
 //! ([`SetupError`]).

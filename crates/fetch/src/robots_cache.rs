@@ -13,7 +13,8 @@
 //! The row for 429 is not in the RFC; Google does the same.
 //!
 //! Every request waits for its host, the hops of a redirect too. Rules that hold for a day outlast
-//! the process: callers store [`RobotsResponse::read`] and give it back with [`RobotsCache::recall`].
+//! the process: callers store [`RobotsResponse::read`] and give it back with
+//! [`RobotsCache::recall`].
 
 use std::borrow::Cow;
 use std::fmt;

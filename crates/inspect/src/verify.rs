@@ -41,9 +41,9 @@ use super::journal::damaged;
 use super::page_counts::PageCounts;
 
 /// Maximum number of findings whose texts are kept; the rest are counted.
-const KEPT: usize = 1_000;
+const MAX_FINDINGS: usize = 1_000;
 
-/// All findings; the texts of the first [`KEPT`].
+/// All findings; the texts of the first [`MAX_FINDINGS`].
 #[derive(Default, Serialize)]
 #[serde(transparent)]
 pub struct Findings {
@@ -57,7 +57,7 @@ pub struct Findings {
 impl Findings {
     fn add(&mut self, finding: impl Into<String>) {
         self.count += 1;
-        if self.texts.len() < KEPT {
+        if self.texts.len() < MAX_FINDINGS {
             self.texts.push(finding.into());
         }
     }

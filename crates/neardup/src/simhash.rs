@@ -1,8 +1,8 @@
 //! Simhash: a weighted vote of features about each of 64 bits (Charikar, STOC 2002).
 //!
-//! Equal features are counted ([`bit_counts`]). Features of equal weight vote together on all bits at
-//! once ([`counters`]), other features one by one on all bits at once ([`votes`]). [`fused`] does
-//! all of it in one pass over a text.
+//! Equal features are counted ([`bit_counts`]). Features of equal weight vote together on all bits
+//! at once ([`counters`]), other features one by one on all bits at once ([`votes`]). [`fused`]
+//! does all of it in one pass over a text.
 //!
 //! Bit *i* of a fingerprint depends only on bits *i* of the hashes, so a simhash of fewer bits is a
 //! part of the simhash of 64 bits ([`Fingerprint::lowest`]). Invariant: all sums are integers, so a

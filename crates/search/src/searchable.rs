@@ -5,9 +5,9 @@
 //! slows down the crawl. The archive is authoritative: a kill loses the pages since the last
 //! commit, and the next opening reads them again from the archive.
 //!
-//! Archive sequence numbers determine what a commit covers: in the queue, a commit command follows all pages with
-//! numbers below the first missing one. Locks: `added` is held briefly, without another lock
-//! and without awaiting.
+//! Archive sequence numbers determine what a commit covers: in the queue, a commit command follows
+//! all pages with numbers below the first missing one. Locks: `added` is held briefly, without
+//! another lock and without awaiting.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -241,8 +241,8 @@ impl ControlWatch {
         }
     }
 
-    /// Records the control file in effect for other commands, and the actions that were just carried
-    /// out. If the record cannot be written, the crawl continues.
+    /// Records the control file in effect for other commands, and the actions that were just
+    /// carried out. If the record cannot be written, the crawl continues.
     fn keep(&self, context: &CrawlContext, applied: BTreeSet<String>) {
         let text = match &self.seen {
             FileState::Text(text) => Some(text.as_str()),

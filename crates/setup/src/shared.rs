@@ -1,8 +1,8 @@
 //! The crawl that a command reads: a directory, or a replica of a shared crawl.
 //!
-//! A replica is a directory below the system's directory for temporary files (`TMPDIR`). It contains
-//! the settings and the journal of the shared crawl, but not its archive, which is on the nodes. It
-//! is removed when this value is dropped, and when a signal ends the command.
+//! A replica is a directory below the system's directory for temporary files (`TMPDIR`). It
+//! contains the settings and the journal of the shared crawl, but not its archive, which is on the
+//! nodes. It is removed when this value is dropped, and when a signal ends the command.
 //!
 //! Invariant: no message shows the password of a store's URL.
 
@@ -199,8 +199,8 @@ pub struct NodeReplica {
 }
 
 impl NodeReplica {
-    /// Copies the decisions of the node whose directory has this node file. Returns `None` for a node
-    /// of another crawl.
+    /// Copies the decisions of the node whose directory has this node file. Returns `None` for a
+    /// node of another crawl.
     pub fn of_node_file(url: &str, node_file: NodeFile) -> Result<Option<Self>, CommandError> {
         runtime()?.block_on(async {
             let crawl = open_shared(url).await?;

@@ -244,7 +244,9 @@ impl AdmissionTask {
         let term = Arc::clone(&self.term);
         loop {
             tokio::select! {
-                received = self.appends.recv_many(&mut appends, BATCH) => if received == 0 { return },
+                received = self.appends.recv_many(&mut appends, BATCH) => if received == 0 {
+                    return;
+                },
                 _ = ticks.tick() => {}
                 _ended = term.ended() => return,
             }

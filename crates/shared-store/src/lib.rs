@@ -21,8 +21,8 @@
 //! database, and nothing is added for a term that has ended. The functions of `migrations/` check
 //! that in the database. Start reading at `store.rs`; docs/adr/0021 has the reasons.
 //!
-//! A program that does not take part only reads: `reading.rs` lists the nodes, `replica.rs` copies a
-//! crawl into the journal of a directory, `audit.rs` checks the rows. `import.rs` brings in the
+//! A program that does not take part only reads: `reading.rs` lists the nodes, `replica.rs` copies
+//! a crawl into the journal of a directory, `audit.rs` checks the rows. `import.rs` brings in the
 //! crawl of a directory.
 
 mod admissions;

@@ -228,8 +228,8 @@ impl Shipping {
     }
 
     /// Reports that the node found nothing to visit, considering the admissions up to `applied`.
-    /// `transfers` is the number of transfers and departures when it began to look. Returns false if
-    /// there have been more since then, or if one is still in progress.
+    /// `transfers` is the number of transfers and departures when it began to look. Returns false
+    /// if there have been more since then, or if one is still in progress.
     pub(crate) fn report_exhausted(&self, applied: i64, transfers: u64) -> bool {
         let mut queue = self.queue();
         let is_moving = *self.transferring.borrow() > 0 || queue.departing > 0;

@@ -1,8 +1,8 @@
 //! The shared store as seen by a node: a working copy of its buckets, whose records are shipped.
 //!
 //! The working copy decides. `frontier.rs` and `near_dup.rs` implement the two seams over it,
-//! `updates.rs` handles data from other nodes, `ownership.rs` the buckets, `page_limit.rs` the limit
-//! on pages.
+//! `updates.rs` handles data from other nodes, `ownership.rs` the buckets, `page_limit.rs` the
+//! limit on pages.
 
 use std::collections::HashSet;
 use std::path::Path;

@@ -15,13 +15,14 @@ use crate::warc::commit_point::CommitPoint;
 /// A destination of visits.
 ///
 /// **Concurrency.** Every method may be called by many tasks at once. The records of a visit are
-/// consecutive, never interleaved with another visit's records. Archive sequence numbers are 0, 1, 2, … without gaps
-/// among the successful calls, in the order of the visits in the archive: a caller that settles
-/// visits by archive sequence number knows that everything up to the commit point is complete.
+/// consecutive, never interleaved with another visit's records. Archive sequence numbers are 0, 1,
+/// 2, … without gaps among the successful calls, in the order of the visits in the archive: a
+/// caller that settles visits by archive sequence number knows that everything up to the commit
+/// point is complete.
 ///
 /// **Repetition.** A sink does not compare visits: a visit that is written twice is stored twice,
-/// under two archive sequence numbers. Visits that were never settled are set aside when the archive is opened
-/// again.
+/// under two archive sequence numbers. Visits that were never settled are set aside when the
+/// archive is opened again.
 ///
 /// **Faults.** A failed `write` or `sync` is final: it is not retried, and every later call fails
 /// too. A visit whose `write` failed has no archive sequence number and is not in the archive.
@@ -166,9 +167,9 @@ pub enum Keeping {
         /// The page with the payload.
         of: Original,
     },
-    /// Kept as received: the response to a conditional request, which confirms `of` as still current
-    /// (section 6.7.3 of WARC/1.1). [`Visit::payload`] is the digest of the payload of `of`, if it
-    /// is known.
+    /// Kept as received: the response to a conditional request, which confirms `of` as still
+    /// current (section 6.7.3 of WARC/1.1). [`Visit::payload`] is the digest of the payload of
+    /// `of`, if it is known.
     NotModified {
         /// The archived page.
         of: Original,

@@ -11,8 +11,8 @@
 //!   description.
 //! - `tail` is the end of the archive: the order of the visits, and the handling of faults.
 //!   `warc_file` is one file of it, `files` has the file names, `archive_end` is a position in the
-//!   archive; `commit_point` records how much is settled, `unsettled_tail` cuts the rest, `recovery`
-//!   finds the visits that a power cut left whole.
+//!   archive; `commit_point` records how much is settled, `unsettled_tail` cuts the rest,
+//!   `recovery` finds the visits that a power cut left whole.
 //! - [`ConversionWriter`] writes texts made from archived pages (WET files).
 //! - `unpack` decompresses files and knows the extent of each member. [`WarcReader`] and
 //!   [`check_file`] read our files strictly. [`WarcStream`] reads the files of any crawler, ARC

@@ -25,9 +25,9 @@ use crate::visit_index::VisitIndex;
 /// The name of URLs that redirect to a page of the crawl.
 pub const REDIRECTED: &str = "redirects to pages of this crawl";
 
-/// The statistics of a crawl: a function of the records of its journal, whether they are read at once
-/// or in pieces. Revoked visits are taken back from every figure, except for the links that their
-/// pages left out and the last failure of a host.
+/// The statistics of a crawl: a function of the records of its journal, whether they are read at
+/// once or in pieces. Revoked visits are taken back from every figure, except for the links that
+/// their pages left out and the last failure of a host.
 ///
 /// ```no_run
 /// use statistics::CrawlStatistics;

@@ -518,7 +518,8 @@ proptest! {
         let rows = rows(state.path());
         compare(&at_once, &rows);
         prop_assert_eq!(at_once.counts().queued, history.waiting.len() as u64);
-        let quarantined = history.deaths.values().filter(|deaths| **deaths >= CRASHES_TO_QUARANTINE);
+        let quarantined = history.deaths.values();
+        let quarantined = quarantined.filter(|deaths| **deaths >= CRASHES_TO_QUARANTINE);
         prop_assert_eq!(at_once.counts().quarantined, quarantined.count() as u64);
         let waiting: u64 = at_once.hosts().map(|(_, figures)| figures.waiting).sum();
         prop_assert_eq!(waiting, at_once.counts().queued);

@@ -308,8 +308,8 @@ pub trait Frontier: Send + Sync {
     /// patience ago. URLs out on lease count because their links may be as good. So a slot waits
     /// for a host that does not respond once, and no longer than the patience.
     ///
-    /// A URL that two sessions died with is quarantined. It is leased alone, when no other URL can be
-    /// leased and no lease is out, so that a third death identifies it.
+    /// A URL that two sessions died with is quarantined. It is leased alone, when no other URL can
+    /// be leased and no lease is out, so that a third death identifies it.
     ///
     /// A host that has had its last chance ([`Pace::is_past_last_chance`]) is still tried whenever
     /// it is ready, but neither the end of the crawl nor a probe waits for it. It gets a new chance

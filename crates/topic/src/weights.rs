@@ -40,7 +40,7 @@ const BY_LENGTH: f64 = 0.75;
 /// Number of words on a page of usual length.
 const USUAL_LENGTH: f64 = 500.0;
 /// Minimum length in words; shorter pages count as this long.
-const SHORT: usize = 100;
+const MIN_LENGTH: usize = 100;
 /// Saturation at which a word contributes its full weight: 14 occurrences in 500 words.
 const FULL_WORD: f64 = 0.7;
 
@@ -59,16 +59,16 @@ const MIN_RARITY: f64 = 0.01;
 /// Returns the fraction of its weight, from 0 to 1, that a word contributes if it occurs `times` on
 /// a page of `length` words.
 pub(crate) fn covered(times: u32, length: usize) -> f64 {
-    let length = length.max(SHORT) as f64 / USUAL_LENGTH;
+    let length = length.max(MIN_LENGTH) as f64 / USUAL_LENGTH;
     let half = HALF_SATURATED * (1.0 - BY_LENGTH + BY_LENGTH * length);
     let saturation = f64::from(times) / (f64::from(times) + half);
     (saturation / FULL_WORD).min(1.0)
 }
 
 /// Returns the share of a word in an example, without its rarity. An example of fewer than
-/// [`SHORT`] words counts as one of [`SHORT`].
+/// [`MIN_LENGTH`] words counts as one of [`MIN_LENGTH`].
 pub(crate) fn share_of_example(times: u32, length: usize) -> f64 {
-    f64::from(times) / length.max(SHORT) as f64
+    f64::from(times) / length.max(MIN_LENGTH) as f64
 }
 
 /// Returns the factor of a word's weight by its rarity.
@@ -109,9 +109,9 @@ pub(crate) fn densest(weights: &[f64]) -> f64 {
 }
 
 /// Returns the share of the topic's words on a page of `length` words. A page of fewer than
-/// [`SHORT`] words counts as one of [`SHORT`].
+/// [`MIN_LENGTH`] words counts as one of [`MIN_LENGTH`].
 pub(crate) fn density(topic_words: u64, length: usize) -> f64 {
-    topic_words as f64 / length.max(SHORT) as f64
+    topic_words as f64 / length.max(MIN_LENGTH) as f64
 }
 
 /// Returns the factor of a page of this density: 1, or the square of `densest / density` on a page

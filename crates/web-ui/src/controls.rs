@@ -2,8 +2,8 @@
 //!
 //! First a preview shows the lines that the file will get, then the file is replaced in one step;
 //! the crawl applies it. A text is written only if [`control_file::read`] accepts it and
-//! the file has not changed since the preview. The file is the only way in: the form can only change
-//! what an editor can write there.
+//! the file has not changed since the preview. The file is the only way in: the form can only
+//! change what an editor can write there.
 
 mod form;
 mod lines;

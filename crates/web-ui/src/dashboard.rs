@@ -2,8 +2,8 @@
 //!
 //! Each view is a module with a handler (`show`), a value with its statistics, and a template in
 //! `templates/dashboard`, which shares fragments with the report. A handler works in three steps:
-//! it reads the question, looks at the statistics off the reactor, and renders. `frame.rs` is common
-//! to all pages.
+//! it reads the question, looks at the statistics off the reactor, and renders. `frame.rs` is
+//! common to all pages.
 //!
 //! The dashboard knows a directory but not a running crawl: it reads the journal, the archive and
 //! the search index, and takes no lock (docs/adr/0019). Answers that need the settings of the crawl

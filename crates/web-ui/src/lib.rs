@@ -13,7 +13,8 @@
 //! - `caps` has the bounds.
 //!
 //! Invariants: text from the web is always escaped by the templates, except our own SVG and style
-//! sheet. A page refers only to itself and to our own files. The same statistics make the same bytes.
+//! sheet. A page refers only to itself and to our own files. The same statistics make the same
+//! bytes.
 
 pub mod caps;
 mod charts;

@@ -1,8 +1,8 @@
 //! Disk space: a crawl waits for space instead of ending.
 //!
 //! Active visits are finished from the reserve (`disk::Reserve`), which is freed by the first write
-//! that finds no space. Leasing pauses as soon as the reserve is freed or free space falls below the
-//! low-water mark, and continues when there is space again.
+//! that finds no space. Leasing pauses as soon as the reserve is freed or free space falls below
+//! the low-water mark, and continues when there is space again.
 //!
 //! Invariant: between the first sign of a shortage and its end no visit begins.
 

@@ -6,10 +6,10 @@
 //! the state is always known before the next request to a host. One case is left: a robots.txt that
 //! redirects to another host, which is paced only by what this session knows of that host.
 //!
-//! A process may die at any moment, and a settlement is recorded long after its response: the page is
-//! read before, and may wait for its turn in the archive. So two changes that slow a host down are
-//! stored at once: the first request to a host, before it is sent; and a longer wait than before,
-//! when the response ends.
+//! A process may die at any moment, and a settlement is recorded long after its response: the page
+//! is read before, and may wait for its turn in the archive. So two changes that slow a host down
+//! are stored at once: the first request to a host, before it is sent; and a longer wait than
+//! before, when the response ends.
 //!
 //! Invariant: whenever the process dies, the journal has the longest wait computed from each host's
 //! last response.

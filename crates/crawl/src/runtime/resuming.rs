@@ -1,10 +1,10 @@
 //! Resumption: the archive of a crawl is opened in line with the journal.
 //!
 //! The part of the archive that the journal does not know is cut off and kept in a file next to it,
-//! or opening is refused if the journal knew it once (`sinks/src/warc/unsettled_tail.rs`). Pages whose
-//! bytes were lost from the archive in a power cut are revoked in the journal, and visited again.
-//! Then the archive's end is written to the journal, since its earlier records may point beyond
-//! that end.
+//! or opening is refused if the journal knew it once (`sinks/src/warc/unsettled_tail.rs`). Pages
+//! whose bytes were lost from the archive in a power cut are revoked in the journal, and visited
+//! again. Then the archive's end is written to the journal, since its earlier records may point
+//! beyond that end.
 //!
 //! Invariant: afterwards every settled page has its bytes on the disk, the archive ends with the
 //! last settled page, and later writes never count as durable before they are.

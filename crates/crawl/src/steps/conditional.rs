@@ -19,7 +19,8 @@ pub(crate) async fn archived(context: &Arc<CrawlContext>, url: &PageUrl) -> Opti
     (!page.validators.is_empty()).then_some(page)
 }
 
-/// Returns the page that `response`, 304 Not Modified, is about; `None` if it can no longer be read.
+/// Returns the page that `response`, 304 Not Modified, is about; `None` if it can no longer be
+/// read.
 pub(crate) async fn unmodified(
     context: &Arc<CrawlContext>,
     page: ArchivedPage,

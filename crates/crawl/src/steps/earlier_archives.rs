@@ -176,8 +176,8 @@ impl UnmodifiedPage {
     }
 }
 
-/// Returns the response in a record, if it is the whole page of `row` under the requested URL itself:
-/// the validators of a redirect's target say nothing about the redirect.
+/// Returns the response in a record, if it is the whole page of `row` under the requested URL
+/// itself: the validators of a redirect's target say nothing about the redirect.
 fn whole_page(record: &Record, row: &VisitRecord, form: &CanonicalForm) -> Option<Exchange> {
     let is_whole = record.kind() == "response"
         && record.truncated().is_none()

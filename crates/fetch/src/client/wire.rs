@@ -77,7 +77,8 @@ impl Wire {
     }
 
     /// Waits until a request may be sent. On a used connection the socket is asked first: the
-    /// runtime learns only between its turns that bytes came, and these must not become the response.
+    /// runtime learns only between its turns that bytes came, and these must not become the
+    /// response.
     ///
     /// # Errors
     /// `ConnectionAborted` if the connection ended, or brought unrequested bytes.

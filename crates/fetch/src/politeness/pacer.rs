@@ -9,9 +9,10 @@
 //! ([`Pacer::enqueue_unless_ready`]), instead of waiting with a slot of the crawl in hand.
 //!
 //! A host is forgotten once its state is meaningless: no permit is held or awaited, and its ready
-//! time is past by at least `KEPT`, or by the wait itself if that was longer. So the map holds only
-//! the hosts of the last minutes; groups likewise. A [`Pace`] is the state that outlasts that time,
-//! and the process: callers read it with [`Pacer::pace`] and give it back with [`Pacer::recall`].
+//! time is past by at least `MIN_RETENTION`, or by the wait itself if that was longer. So the map
+//! holds only the hosts of the last minutes; groups likewise. A [`Pace`] is the state that outlasts
+//! that time, and the process: callers read it with [`Pacer::pace`] and give it back with
+//! [`Pacer::recall`].
 //!
 //! Invariant: after a session that died, no request goes to any host or group before its delay has
 //! passed since the opening ([`Pacer::assume_just_requested`]).

@@ -127,7 +127,8 @@ pub enum ResponseKind {
 }
 
 impl PacedResponse {
-    /// Returns the response in the outcome of a fetch; a date in `Retry-After` is relative to `now`.
+    /// Returns the response in the outcome of a fetch; a date in `Retry-After` is relative to
+    /// `now`.
     #[must_use]
     pub fn of(outcome: &Result<Exchange, FetchFailure>, now: Timestamp) -> Self {
         match outcome {
@@ -179,8 +180,8 @@ pub struct HostPace {
     pub retry_after: Option<Duration>,
 }
 
-/// Maximum number of [`ResponseKind::Broken`] in a row without a rest. A host with some broken pages
-/// among good ones is not slowed down.
+/// Maximum number of [`ResponseKind::Broken`] in a row without a rest. A host with some broken
+/// pages among good ones is not slowed down.
 const BROKEN_BEFORE_REST: u32 = 2;
 
 /// A wait and its reason.
@@ -205,8 +206,8 @@ impl Cooldown {
 }
 
 impl HostPace {
-    /// Returns the host's pace after a response, and the wait from the response's end. `chance`, from
-    /// 0 to 1, is the share of the jitter that is added after failures.
+    /// Returns the host's pace after a response, and the wait from the response's end. `chance`,
+    /// from 0 to 1, is the share of the jitter that is added after failures.
     #[must_use]
     pub fn after(
         self,

@@ -36,7 +36,7 @@ const TOLERANCE: Duration = Duration::from_millis(10);
 
 /// Number of requests per host that are not checked after the machine's clock was set: they may
 /// have been in flight, or dated, at that time.
-const UNSURE: u8 = 2;
+const SKIPPED_AFTER_CLOCK_CHANGE: u8 = 2;
 
 /// The counts of requests.
 #[derive(Clone, Copy, Default, Serialize)]
@@ -288,7 +288,7 @@ impl Politeness {
     fn apply_clock_set(&mut self, ahead: Duration, behind: Duration) {
         self.dates = (ahead, behind);
         for host in self.hosts.values_mut() {
-            host.unsure = UNSURE;
+            host.unsure = SKIPPED_AFTER_CLOCK_CHANGE;
         }
         self.groups.clear();
     }

@@ -1,9 +1,10 @@
 //! A sink that indexes the visits that another sink archives.
 //!
 //! Lines are derived from the records as they are written, and collected in the order of the
-//! archive, by archive sequence number: a run must cover a span without gaps. A full batch is sorted and written off
-//! the reactor while the next one is filled. Missing lines, such as the lines of a visit whose
-//! write never returned, are read from the archive when the index is closed or opened.
+//! archive, by archive sequence number: a run must cover a span without gaps. A full batch is
+//! sorted and written off the reactor while the next one is filled. Missing lines, such as the
+//! lines of a visit whose write never returned, are read from the archive when the index is closed
+//! or opened.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -25,7 +25,8 @@ const VERSION: &str = "crawler-commit-point 1";
 /// Maximum length of a note: the name of a file has at most 255 bytes.
 const MAX_BYTES: u64 = 1024;
 
-/// Last archive position with only durable settlements before it: only damage can lose a part before it.
+/// Last archive position with only durable settlements before it: only damage can lose a part
+/// before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommitPoint {
     /// The end of a settled visit: all visits up to it are on the disk, and so are their

@@ -30,7 +30,7 @@ use super::unpack::{
 
 /// Bytes of the packed stream and of the unpacked one that are kept, to go back after a broken
 /// record. A plain file on a disk can be read again from anywhere.
-const KEPT: usize = 1 << 20;
+const KEPT_BYTES: usize = 1 << 20;
 
 /// A tolerant, sequential reader of the records of any archive.
 pub struct WarcStream {
@@ -106,7 +106,7 @@ impl WarcStream {
     fn of(path: &Path, source: Source<Box<dyn Read + Send>>) -> Self {
         Self {
             path: path.to_owned(),
-            input: Unpacker::new(source, 0, KEPT, CHUNK),
+            input: Unpacker::new(source, 0, KEPT_BYTES, CHUNK),
             spool: None,
             format: ArchiveFormat::Warc,
             begin: 0,

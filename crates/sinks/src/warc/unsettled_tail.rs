@@ -1,11 +1,11 @@
 //! The part of an archive after its commit point, which opening cuts.
 //!
 //! The order of durability: bytes of visits, then their settlements in the journal, then the note
-//! of the commit point (`commit_point.rs`), then the names of files without `.open`. So a kill or a power
-//! cut leaves unsettled visits only in open files and only after the noted end. Their pages are
-//! visited again; their readable part is kept as `NAME.cut-N` (`disk::set_aside`), which readers do
-//! not mistake for a file of the archive. Unsettled visits anywhere else prove that the journal
-//! lost its end: then the opening is refused, and the archive stays unchanged.
+//! of the commit point (`commit_point.rs`), then the names of files without `.open`. So a kill or a
+//! power cut leaves unsettled visits only in open files and only after the noted end. Their pages
+//! are visited again; their readable part is kept as `NAME.cut-N` (`disk::set_aside`), which
+//! readers do not mistake for a file of the archive. Unsettled visits anywhere else prove that the
+//! journal lost its end: then the opening is refused, and the archive stays unchanged.
 //!
 //! Pieces stay until somebody removes them; a kill leaves at most the work in progress.
 

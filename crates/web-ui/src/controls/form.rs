@@ -4,8 +4,8 @@
 //! the user typed them and checked afterwards, as a whole, by `crawl::control_file`: this module
 //! knows the shape of the file, and no rule about its values.
 //!
-//! A new control is a field of [`ControlForm`] and of [`Values`], a line of [`ControlForm::write_into`], and an
-//! input in `templates/dashboard/controls.html`.
+//! A new control is a field of [`ControlForm`] and of [`Values`], a line of
+//! [`ControlForm::write_into`], and an input in `templates/dashboard/controls.html`.
 
 use crawl::control_file::{self, ControlError};
 use serde::Deserialize;

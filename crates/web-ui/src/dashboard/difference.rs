@@ -1,5 +1,5 @@
-//! Compares a page with the original that it repeats: the words that differ, and the statistics behind
-//! the verdict.
+//! Compares a page with the original that it repeats: the words that differ, and the statistics
+//! behind the verdict.
 
 use std::ops::Range;
 use std::sync::Arc;

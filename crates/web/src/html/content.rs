@@ -24,7 +24,7 @@ use crate::html::{boilerplate, item_lists, main_content, region_flags, titled_bl
 pub const MIN_MAIN_WORDS: usize = 50;
 
 /// In a main content with fewer words, a sidebar may be a large part.
-const SHORT: usize = 250;
+const MIN_WORDS_OF_CONTENT: usize = 250;
 
 /// The rest of the page is not a frame if the main block has less prose than this …
 const FEW_WORDS: usize = 100;
@@ -129,7 +129,7 @@ fn choose(lines: &[Line], regions: &[Region], judged: &Judged) -> Chosen {
     let titled = titled_block::find(lines, regions, &judged.lines);
     let mut chosen = choose_among(lines, regions, titled.as_ref(), is_eligible);
     leave_buttons_out(&mut chosen, lines);
-    let is_short = !judged.is_marked && words_in(lines, &chosen) < SHORT;
+    let is_short = !judged.is_marked && words_in(lines, &chosen) < MIN_WORDS_OF_CONTENT;
     let titled = titled.filter(|_| is_short);
     let mut eligible = judged.lines.clone();
     if let Some(inside) = &titled {

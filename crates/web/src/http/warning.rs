@@ -1,8 +1,8 @@
 //! Warnings about a response that was still read, as words for the archive.
 //!
-//! A bad header does not lose a site. Bad heads are read like browsers, curl and wget read them, and
-//! the visit's `metadata` record names them (`warnings`, docs/formats/archive.md). ADR 25 contains
-//! the table.
+//! A bad header does not lose a site. Bad heads are read like browsers, curl and wget read them,
+//! and the visit's `metadata` record names them (`warnings`, docs/formats/archive.md). ADR 25
+//! contains the table.
 
 use std::fmt;
 

@@ -44,8 +44,8 @@ impl Survivors {
         self.left_out[word] |= 1 << bit;
     }
 
-    /// Reads the documents again, checks that their input digest is unchanged, and writes the remaining
-    /// documents. Returns `None` if the reader of the output went away.
+    /// Reads the documents again, checks that their input digest is unchanged, and writes the
+    /// remaining documents. Returns `None` if the reader of the output went away.
     pub(super) fn write(
         &self,
         input_digest: &InputDigest,
@@ -133,9 +133,9 @@ impl Survivors {
             .map_err(|error| explain(&error))
     }
 
-    /// Reads the documents again, checks that their input digest is unchanged, and writes them without the
-    /// repeated parts. Returns `None` if the reader of the output went away. Skips a document if
-    /// nothing remains of it.
+    /// Reads the documents again, checks that their input digest is unchanged, and writes them
+    /// without the repeated parts. Returns `None` if the reader of the output went away. Skips a
+    /// document if nothing remains of it.
     pub(super) fn write_without(
         &self,
         repeated: RepeatedParts,

@@ -12,8 +12,8 @@ use std::time::Duration;
 use tokio::time::Instant;
 use web::Host;
 
-use super::group::{MIN_GAP, SHORT};
-use super::readiness::{KEPT, Readiness};
+use super::group::{MAX_WAIT_IN_SLOT, MIN_GAP};
+use super::readiness::{MIN_RETENTION, Readiness};
 use super::wait_queue::WaitQueue;
 use crate::politeness::pacing::{PacedResponse, PacingRules};
 
@@ -61,7 +61,7 @@ impl AddressState {
         let ahead = u32::try_from(self.granted.len()).unwrap_or(u32::MAX);
         let begins = self.readiness.ready.max(now) + self.gap.saturating_mul(ahead);
         let is_due = match self.queue.due(host) {
-            Some(due) => due <= now + SHORT,
+            Some(due) => due <= now + MAX_WAIT_IN_SLOT,
             // A host that is due soon does not wait for one that comes just now.
             None => self
                 .queue
@@ -69,7 +69,7 @@ impl AddressState {
                 .is_none_or(|first| first >= begins + self.gap),
         };
         let is_vacant = self.readiness.free_slots() > self.granted.len();
-        if is_vacant && is_due && begins <= now + SHORT {
+        if is_vacant && is_due && begins <= now + MAX_WAIT_IN_SLOT {
             self.queue.leave(host);
             self.granted.push((host.clone(), now));
             return None;
@@ -83,7 +83,7 @@ impl AddressState {
         };
         let least = rules.address_gap().unwrap_or_default().max(MIN_GAP);
         let due = self.queue.schedule_spaced(host, base, self.turn, least);
-        self.readiness.kept = self.readiness.kept.max(due + KEPT);
+        self.readiness.kept = self.readiness.kept.max(due + MIN_RETENTION);
         Some(due)
     }
 

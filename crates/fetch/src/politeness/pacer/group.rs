@@ -13,12 +13,12 @@ use tokio::time::Instant;
 use web::{Host, Pace, Timestamp, WaitReason};
 
 use super::expiring_map::ROUNDED;
-use super::readiness::{KEPT, Readiness};
+use super::readiness::{MIN_RETENTION, Readiness};
 use super::wait_queue::WaitQueue;
 use crate::politeness::pacing::{Cooldown, HostPace, PacedResponse, PacingRules, ResponseKind};
 
 /// The longest wait that is made with a slot of the crawl in hand.
-pub(super) const SHORT: Duration = Duration::from_millis(100);
+pub(super) const MAX_WAIT_IN_SLOT: Duration = Duration::from_millis(100);
 /// Minimum distance between the times that hosts are given.
 pub(super) const MIN_GAP: Duration = Duration::from_millis(10);
 
@@ -55,12 +55,12 @@ impl GroupState {
     pub(super) fn enqueue_unless_ready(&mut self, host: &Host, now: Instant) -> Option<Instant> {
         let first_due = self.queue.first_due(now);
         let is_due = match self.queue.due(host) {
-            Some(due) => due <= now + SHORT,
+            Some(due) => due <= now + MAX_WAIT_IN_SLOT,
             // A host that is due in a moment does not wait for one that comes just now.
             None => first_due.is_none_or(|first| first > now + self.gap),
         };
         let (vacant, ready) = (self.is_vacant(host, now), self.readiness.ready);
-        if vacant && is_due && ready <= now + SHORT {
+        if vacant && is_due && ready <= now + MAX_WAIT_IN_SLOT {
             self.queue.leave(host);
             self.granted = Some((host.clone(), now));
             self.began = now;
@@ -74,7 +74,7 @@ impl GroupState {
             ready.max(expected)
         };
         let due = self.queue.schedule(host, base, self.gap);
-        self.readiness.kept = self.readiness.kept.max(due + KEPT);
+        self.readiness.kept = self.readiness.kept.max(due + MIN_RETENTION);
         Some(due)
     }
 
@@ -83,7 +83,7 @@ impl GroupState {
         let promised = self
             .granted
             .as_ref()
-            .is_some_and(|(other, at)| other != host && *at + self.gap + SHORT > now);
+            .is_some_and(|(other, at)| other != host && *at + self.gap + MAX_WAIT_IN_SLOT > now);
         !promised && self.readiness.free_slots() > 0
     }
 

@@ -7,7 +7,7 @@ use tokio::time::Instant;
 use web::{Pace, PageUrl, Timestamp};
 
 use super::expiring_map::ROUNDED;
-use super::readiness::{KEPT, Readiness};
+use super::readiness::{MIN_RETENTION, Readiness};
 use crate::politeness::pacing::{Cooldown, HostPace, PacingRules};
 
 pub(super) struct HostState {
@@ -131,7 +131,7 @@ impl HostState {
         self.cooldown = cooldown;
         let ready = self.readiness.ready.max(now + cooldown.wait);
         self.readiness.ready = ready;
-        self.readiness.kept = ready + cooldown.wait.max(KEPT);
+        self.readiness.kept = ready + cooldown.wait.max(MIN_RETENTION);
         ready
     }
 }

@@ -242,7 +242,7 @@ impl Queue {
         let postponed = self.later.remove(&(tries.due, place.rank.sequence));
         if postponed.is_some() {
             self.hosts.update_counts(place, |counts| {
-                counts.later = counts.later.saturating_sub(1)
+                counts.later = counts.later.saturating_sub(1);
             });
         }
     }
@@ -292,8 +292,8 @@ impl Queue {
         Place { host, rank }
     }
 
-    /// Quarantines the entries that too many sessions crashed with, and looks up their places if they
-    /// are unknown.
+    /// Quarantines the entries that too many sessions crashed with, and looks up their places if
+    /// they are unknown.
     pub(super) fn quarantine(&mut self) -> Result<(), StoreFault> {
         let state = &self.state;
         let is_without_place = |sequence: u64| {

@@ -146,7 +146,7 @@ impl Queue {
         let body = self.body(place)?;
         self.quarantined.remove(&place.rank.sequence);
         self.hosts.update_counts(place, |counts| {
-            counts.quarantined = counts.quarantined.saturating_sub(1)
+            counts.quarantined = counts.quarantined.saturating_sub(1);
         });
         if self.supersede(journal, place.rank, &body)? {
             return self.lease(journal, now, want, filter);
@@ -269,7 +269,7 @@ impl Queue {
                 tries.waits = false;
             }
             self.hosts.update_counts(place, |counts| {
-                counts.later = counts.later.saturating_sub(1)
+                counts.later = counts.later.saturating_sub(1);
             });
             self.wait_again(place);
         }
