@@ -70,8 +70,8 @@ class Check:
             for cluster in found.clusters ^ expected.clusters
         ]
         self.differences += len(pairs) + len(clusters)
-        for complaint in (pairs + clusters)[:SHOWN]:
-            print(f"batch: {what}: {complaint}", file=sys.stderr)
+        for finding in (pairs + clusters)[:SHOWN]:
+            print(f"batch: {what}: {finding}", file=sys.stderr)
         verdict = (
             "the same"
             if not pairs + clusters

@@ -22,7 +22,7 @@ import xxhash
 # Fingerprints in a block of a file (docs/formats/fingerprints.md).
 BLOCK = 65_536
 # The most bits by which a planted fingerprint differs from the earlier one.
-MOST_BITS = 8
+MAX_BITS = 8
 
 
 def fingerprints(count, copies, seed):
@@ -32,7 +32,7 @@ def fingerprints(count, copies, seed):
     planted = count // 10
     base = draw.integers(0, 2**64, count - planted - copies, dtype=numpy.uint64, endpoint=False)
     of = draw.integers(0, len(base), planted)
-    near, bits = base[of].copy(), draw.integers(0, MOST_BITS + 1, planted)
+    near, bits = base[of].copy(), draw.integers(0, MAX_BITS + 1, planted)
     for number, differing in enumerate(bits):
         for bit in draw.choice(64, differing, replace=False):
             near[number] ^= numpy.uint64(1) << numpy.uint64(bit)

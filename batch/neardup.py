@@ -43,7 +43,7 @@ JOIN = "join"
 # The lowest bit of each four.
 LOWEST_OF_4 = 0x1111_1111_1111_1111
 # The most rounds of a search for components: each at least halves the longest path, in practice.
-MOST_ROUNDS = 100
+MAX_ROUNDS = 100
 
 
 class Rules(NamedTuple):
@@ -268,7 +268,7 @@ def near_texts(pairs, rules):
     if rules.resemblance is not None:
         near = F.col("resemblance") >= F.lit(rules.resemblance)
     else:
-        # Thresholds::least_resemblance: the words of the shorter text decide.
+        # Thresholds::min_resemblance: the words of the shorter text decide.
         least = """CASE WHEN words >= 350 THEN 0.80D WHEN words >= 100 THEN 0.86D
             WHEN words >= 50 THEN 0.90D ELSE 1D END"""
         near = F.expr(f"""
@@ -296,7 +296,7 @@ def components(edges, work):
     ordered = edges.select(F.greatest("a", "b").alias("u"), F.least("a", "b").alias("v"))
     stars = work.store(ordered.where("u <> v").distinct(), "edges")
     before = None
-    for _ in range(MOST_ROUNDS):
+    for _ in range(MAX_ROUNDS):
         both = stars.unionByName(stars.select(named("v", "u"), named("u", "v")))
         least = both.groupBy("u").agg(F.least(F.min("v"), F.first("u")).alias("m"))
         # Large-star: each larger neighbour of u is connected to the least of u and its neighbours.
@@ -310,7 +310,7 @@ def components(edges, work):
         if now == before:
             return stars.select(named("u", "text"), named("v", "cluster"))
         before = now
-    raise RuntimeError(f"components are not complete after {MOST_ROUNDS} rounds")
+    raise RuntimeError(f"components are not complete after {MAX_ROUNDS} rounds")
 
 
 # ---- The job -------------------------------------------------------------------------------------

@@ -141,8 +141,8 @@ CREATE OR REPLACE TEMP MACRO of_words(a, b) AS
     coalesce(greatest(0::DOUBLE, 1::DOUBLE - 2::DOUBLE
         * list_sum([bit_count(xor(p[1], p[2])) FOR p IN list_zip(a, b)])::DOUBLE / 512::DOUBLE), 0);
 
--- `Thresholds::least_resemblance`: the words of the shorter text decide.
-CREATE OR REPLACE TEMP MACRO least_resemblance(words) AS CASE
+-- `Thresholds::min_resemblance`: the words of the shorter text decide.
+CREATE OR REPLACE TEMP MACRO min_resemblance(words) AS CASE
     WHEN words >= 350 THEN 0.80::DOUBLE WHEN words >= 100 THEN 0.86::DOUBLE
     WHEN words >= 50 THEN 0.90::DOUBLE ELSE 1::DOUBLE
 END;
@@ -157,10 +157,10 @@ CREATE OR REPLACE TEMP MACRO is_near(shingles, bags, words, diversity, with_titl
     WHEN getvariable('resemblance') IS NOT NULL
         THEN shingles >= getvariable('resemblance')::DOUBLE
     WHEN with_titles
-        THEN shingles >= least_resemblance(words)
+        THEN shingles >= min_resemblance(words)
             OR (shingles >= 0.60::DOUBLE AND words >= 100 AND bags >= 0.87::DOUBLE
                 AND diversity >= 885)
-    ELSE (shingles >= least_resemblance(words) AND bags >= 0.85::DOUBLE)
+    ELSE (shingles >= min_resemblance(words) AND bags >= 0.85::DOUBLE)
         OR (shingles >= 0.55::DOUBLE AND words >= 15 AND bags >= 0.85::DOUBLE AND diversity >= 850)
 END;
 

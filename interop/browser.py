@@ -18,7 +18,7 @@ from urllib.parse import urljoin, urlsplit
 
 from PIL import Image, UnidentifiedImageError
 
-from crawls import Complaints, served
+from crawls import Findings, served
 from devtools import PICTURES, Browser
 from wayback import Wayback
 
@@ -32,8 +32,8 @@ DRAWN = f"{PICTURES}.map(image => [image.currentSrc, image.complete && image.nat
 class Page:
     """A page as the browser shows it."""
 
-    def __init__(self, browser, wayback, complaints):
-        self.browser, self.wayback, self.complaints = browser, wayback, complaints
+    def __init__(self, browser, wayback, findings):
+        self.browser, self.wayback, self.findings = browser, wayback, findings
         self.coloured = 0
 
     def show(self, url):
@@ -45,7 +45,7 @@ class Page:
         text = self.browser.run("document.body.innerText")
         for wanted in texts:
             if wanted not in text:
-                self.complaints.add(f"the page does not say {wanted!r}; it says {text[:500]!r}")
+                self.findings.add(f"the page does not say {wanted!r}; it says {text[:500]!r}")
 
     def has_colours(self, colours):
         for selector, colour in colours.items():
@@ -54,7 +54,7 @@ class Page:
     def has_pictures(self, answers):
         for source, width, box in self.browser.run(DRAWN):
             if not width:
-                self.complaints.add(f"the picture {source} was not drawn")
+                self.findings.add(f"the picture {source} was not drawn")
                 continue
             # pywb's URL ends with the archived URL.
             _, _, url = source.partition("_/")
@@ -65,12 +65,12 @@ class Page:
     def has_colour(self, what, box, colour):
         middle = (round(box[0] + box[2] / 2), round(box[1] + box[3] / 2))
         if not (0 <= middle[0] < self.pixels.width and 0 <= middle[1] < self.pixels.height):
-            self.complaints.add(f"{what} is at {middle}, outside of the screenshot")
+            self.findings.add(f"{what} is at {middle}, outside of the screenshot")
             return
         self.coloured += 1
         seen = self.pixels.getpixel(middle)
         if max(abs(a - b) for a, b in zip(seen, colour)) > NEAR:
-            self.complaints.add(f"{what} is {seen} at {middle}, not {tuple(colour)}")
+            self.findings.add(f"{what} is {seen} at {middle}, not {tuple(colour)}")
 
     def is_whole(self):
         """Returns the number of answers, after checking that all are from the archive."""
@@ -79,13 +79,13 @@ class Page:
         for answer in answers:
             # A browser requests the icon of every host, named or not.
             if answer["status"] >= 400 and not urlsplit(answer["url"]).path.endswith("/favicon.ico"):
-                self.complaints.add(f"{answer['url']}: {answer['status']}")
+                self.findings.add(f"{answer['url']}: {answer['status']}")
         for event in events:
             if event["method"] != "Network.requestWillBeSent":
                 continue
             asked = urlsplit(event["params"]["request"]["url"])
             if asked.scheme in ("http", "https") and asked.netloc != f"127.0.0.1:{self.wayback.port}":
-                self.complaints.add(f"the page asks for {asked.geturl()}, which is not pywb's")
+                self.findings.add(f"the page asks for {asked.geturl()}, which is not pywb's")
         return len(answers)
 
 
@@ -112,7 +112,7 @@ def main():
     arguments.add_argument("--served", required=True)
     arguments.add_argument("--screenshot", required=True)
     wish = arguments.parse_args()
-    complaints = Complaints("browser")
+    findings = Findings("browser")
     expected = json.loads(Path(wish.expected).read_text(encoding="utf-8"))
     with tempfile.TemporaryDirectory() as pages, tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
         if wish.wacz:
@@ -120,14 +120,14 @@ def main():
         else:
             wayback = Wayback.of_crawls([wish.crawl], pages, wish.index and [wish.index])
         with wayback, Browser(scratch) as browser:
-            page = Page(browser, wayback, complaints)
+            page = Page(browser, wayback, findings)
             page.show(urljoin(wish.site, expected["path"]))
             page.says(expected["texts"])
             page.has_colours(expected["colours"])
             page.has_pictures(served(wish.served))
             answers = page.is_whole()
     Path(wish.screenshot).write_bytes(page.screenshot)
-    complaints.finish(
+    findings.finish(
         f"Chromium shows {expected['path']} of {'the WACZ' if wish.wacz else 'the archive'} through pywb: {len(expected['texts'])} texts, "
         f"{page.coloured} colours where they belong, {answers} answers, all of them pywb's; {Path(wish.screenshot).name}"
     )

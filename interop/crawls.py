@@ -120,22 +120,22 @@ def readable_by_all(files, scratch):
             plain.unlink()
 
 
-class Complaints:
-    """Collects complaints and prints the first ones."""
+class Findings:
+    """Collects findings and prints the first ones."""
 
     SHOWN = 20
 
     def __init__(self, name):
         self.name, self.count = name, 0
 
-    def add(self, complaint):
+    def add(self, finding):
         self.count += 1
         if self.count <= self.SHOWN:
-            print(f"{self.name}: {complaint}", file=sys.stderr)
+            print(f"{self.name}: {finding}", file=sys.stderr)
 
     def finish(self, summary):
-        """Prints the summary, and ends the program: code 0 if there is no complaint."""
+        """Prints the summary, and ends the program: code 0 if there is no finding."""
         if self.count > self.SHOWN:
             print(f"{self.name}: and {self.count - self.SHOWN} more", file=sys.stderr)
-        print(f"- {self.name}: {summary}; {self.count or 'no'} complaint{'' if self.count == 1 else 's'}")
+        print(f"- {self.name}: {summary}; {self.count or 'no'} finding{'' if self.count == 1 else 's'}")
         sys.exit(1 if self.count else 0)

@@ -22,7 +22,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 
-from crawls import Complaints
+from crawls import Findings
 from devtools import Browser
 
 HOST = "field.test"
@@ -153,8 +153,8 @@ class Crawl:
 class Viewer:
     """A person at the keyboard."""
 
-    def __init__(self, browser, address, complaints):
-        self.browser, self.complaints = browser, complaints
+    def __init__(self, browser, address, findings):
+        self.browser, self.findings = browser, findings
         parts = urlsplit(address)
         self.origin = f"{parts.scheme}://{parts.netloc}"
         browser.call("Log.enable")
@@ -166,17 +166,17 @@ class Viewer:
         self.check()
 
     def check(self):
-        """Complains of errors in the console, and of requests to others."""
+        """Reports errors in the console, and of requests to others."""
         for event in self.browser.events:
             name, parameters = event["method"], event["params"]
             if name == "Log.entryAdded" and parameters["entry"]["level"] == "error":
-                self.complaints.add(f"console: {parameters['entry']}")
+                self.findings.add(f"console: {parameters['entry']}")
             elif name == "Runtime.exceptionThrown":
-                self.complaints.add(f"console: {parameters['exceptionDetails']}")
+                self.findings.add(f"console: {parameters['exceptionDetails']}")
             elif name == "Network.requestWillBeSent":
                 asked = urlsplit(parameters["request"]["url"])
                 if asked.scheme in ("http", "https") and f"{asked.scheme}://{asked.netloc}" != self.origin:
-                    self.complaints.add(f"the dashboard asks for {asked.geturl()}")
+                    self.findings.add(f"the dashboard asks for {asked.geturl()}")
 
     def sees(self, script):
         return self.browser.run(script)
@@ -219,11 +219,11 @@ class Viewer:
         preview = self.text()
         self.submit("here.innerText === 'Write control.toml'")
         if "control.toml is written" not in self.text():
-            self.complaints.add(f"no word of success: {self.text()[:300]!r}")
+            self.findings.add(f"no word of success: {self.text()[:300]!r}")
         return preview
 
 
-def looks_right(viewer, axe, views, complaints):
+def looks_right(viewer, axe, views, findings):
     """Checks the width, and what axe finds, of each view in light and dark."""
     for view in views:
         for scheme in ("light", "dark"):
@@ -232,25 +232,25 @@ def looks_right(viewer, axe, views, complaints):
             viewer.sees(f"{axe}; true")
             found = viewer.sees("axe.run().then(all => all.violations.map(one => [one.id, one.nodes.slice(0, 3).map(node => node.html)]))")
             for violation in found:
-                complaints.add(f"axe: {view} in {scheme}: {violation}")
+                findings.add(f"axe: {view} in {scheme}: {violation}")
         viewer.browser.call("Emulation.setDeviceMetricsOverride", width=400, height=900, deviceScaleFactor=1, mobile=False)
         viewer.open(view)
         width = viewer.sees("document.documentElement.scrollWidth")
         if width > 400:
             widest = viewer.sees("[...document.querySelectorAll('main *')].filter(e => e.getBoundingClientRect().right > 401).slice(0, 3).map(e => e.outerHTML.slice(0, 200))")
-            complaints.add(f"{view} is {width} pixels wide in a window of 400: {widest}")
+            findings.add(f"{view} is {width} pixels wide in a window of 400: {widest}")
         viewer.browser.call("Emulation.clearDeviceMetricsOverride")
     viewer.browser.call("Emulation.setEmulatedMedia", features=[])
 
 
-def paused(crawl, viewer, complaints):
+def paused(crawl, viewer, findings):
     viewer.order("/controls", "here.innerText.startsWith('Pause')")
     crawl.says("applied: ")
     until("a pause in the log of the server", lambda: settled(crawl.site))
     before = len(crawl.site.requests())
     time.sleep(1)
     if len(crawl.site.requests()) != before:
-        complaints.add("a paused crawl sends requests")
+        findings.add("a paused crawl sends requests")
     viewer.order("/controls", "here.innerText.startsWith('Resume')")
     until("requests after the pause", lambda: len(crawl.site.requests()) > before)
 
@@ -261,42 +261,42 @@ def settled(site):
     return len(site.requests()) == before
 
 
-def slowed_down(crawl, viewer, complaints):
+def slowed_down(crawl, viewer, findings):
     preview = viewer.order("/controls", "here.closest('#pace') && here.tagName === 'BUTTON'", [("delay", "400ms")])
     if 'delay = "400ms"' not in preview:
-        complaints.add(f"the preview does not show the line: {preview!r}")
+        findings.add(f"the preview does not show the line: {preview!r}")
     crawl.says("delay 400ms")
     first = len(crawl.site.requests()) + 1
     times = until("five slow requests", lambda: (log := crawl.site.requests())[first:][4:] and [at for at, _ in log[first:]])
     gaps = [later - earlier for earlier, later in zip(times, times[1:])]
     if min(gaps) < 0.39:
-        complaints.add(f"requests came after {min(gaps):.3f} s in spite of a delay of 400 ms")
+        findings.add(f"requests came after {min(gaps):.3f} s in spite of a delay of 400 ms")
     viewer.order("/controls", "here.closest('#pace') && here.tagName === 'BUTTON'", [("delay", "20ms")])
     crawl.says("delay 20ms")
 
 
-def excluded(crawl, viewer, complaints):
+def excluded(crawl, viewer, findings):
     viewer.order("/controls", "here.closest('#exclusions') && here.tagName === 'BUTTON'", [("exclude", "/p/[0-9]*7$")])
     crawl.says('exclude "/p/[0-9]*7$"')
     first = len(crawl.site.requests()) + 1
     log = until("sixty further requests", lambda: (log := crawl.site.requests())[first:][60:] and log)
     if any(re.fullmatch(r"/p/\d*7", path) for _, path in log[first:]):
-        complaints.add("an excluded URL was requested")
+        findings.add("an excluded URL was requested")
 
 
 LIVE = "[...document.querySelectorAll('main [data-live]')].map(part => part.innerText).join()"
 
 
-def counts_move(viewer, complaints):
+def counts_move(viewer, findings):
     viewer.open("/")
     born, before = viewer.sees(f"[performance.timeOrigin, {LIVE}]")
     until("counts that move", lambda: viewer.sees(LIVE) != before)
     if viewer.sees("performance.timeOrigin") != born:
-        complaints.add("the page was loaded again")
+        findings.add("the page was loaded again")
     viewer.check()
 
 
-def declared_distinct(crawl, viewer, complaints):
+def declared_distinct(crawl, viewer, findings):
     """Opens the pair of guides, and objects; returns the URL of the page."""
     left_out = until("a guide that is left out", lambda: next(
         (row for path in GUIDES if (row := crawl.rows().get(crawl.site.url(path))) and row["verdict"] == "near-duplicate"), None))
@@ -304,34 +304,34 @@ def declared_distinct(crawl, viewer, complaints):
     viewer.open(f"/page?url={quote(url, safe='')}")
     for words in ("near-duplicate", "Original", "Archived record"):
         if words not in viewer.text():
-            complaints.add(f"the view of {url} does not say {words!r}")
+            findings.add(f"the view of {url} does not say {words!r}")
     viewer.submit("here.innerText.startsWith('Difference')")
     marked = viewer.sees("[...document.querySelectorAll('mark')].map(mark => mark.innerText.trim())")
     if sorted(marked) != ["1.", "2."]:
-        complaints.add(f"the difference of the guides is {marked}")
+        findings.add(f"the difference of the guides is {marked}")
     viewer.submit("here.innerText.startsWith('Not a duplicate')")
     viewer.submit("here.innerText === 'Write control.toml'")
     until("the page in the archive", lambda: crawl.rows().get(url, {}).get("verdict") == "unique")
     return url
 
 
-def reopened(crawl, viewer, complaints):
+def reopened(crawl, viewer, findings):
     pattern = f"{HOST}/item/{{n}}"
     until("a closed pattern", lambda: (viewer.open("/skipped"), "closed" in viewer.text("#patterns"))[1])
     viewer.submit("here.innerText.startsWith('Reopen')")
     if pattern not in viewer.text():
-        complaints.add(f"the preview does not name {pattern}: {viewer.text()!r}")
+        findings.add(f"the preview does not name {pattern}: {viewer.text()!r}")
     viewer.submit("here.innerText === 'Write control.toml'")
     crawl.says(f"{pattern} is open again")
 
 
-def searched(crawl, viewer, complaints):
+def searched(crawl, viewer, findings):
     def found():
         viewer.open("/search?q=meadow")
         return "/meadow" in viewer.text()
     until("a hit of the search", found)
     if not viewer.sees("document.querySelectorAll('mark').length"):
-        complaints.add("the hit has no highlight")
+        findings.add("the hit has no highlight")
 
 
 def main():
@@ -341,34 +341,34 @@ def main():
     arguments.add_argument("--axe", required=True, type=Path)
     arguments.add_argument("--screenshots", type=Path)
     wish = arguments.parse_args()
-    complaints, site = Complaints("dashboard"), Site()
+    findings, site = Findings("dashboard"), Site()
     axe = wish.axe.read_text(encoding="utf-8")
     crawl = Crawl(wish.crawler, site, str(wish.work))
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as scratch, Browser(scratch) as browser:
-        viewer = Viewer(browser, crawl.address(), complaints)
-        counts_move(viewer, complaints)
-        paused(crawl, viewer, complaints)
-        slowed_down(crawl, viewer, complaints)
-        excluded(crawl, viewer, complaints)
-        distinct = declared_distinct(crawl, viewer, complaints)
-        reopened(crawl, viewer, complaints)
-        searched(crawl, viewer, complaints)
+        viewer = Viewer(browser, crawl.address(), findings)
+        counts_move(viewer, findings)
+        paused(crawl, viewer, findings)
+        slowed_down(crawl, viewer, findings)
+        excluded(crawl, viewer, findings)
+        distinct = declared_distinct(crawl, viewer, findings)
+        reopened(crawl, viewer, findings)
+        searched(crawl, viewer, findings)
         page = f"/page?url={quote(distinct, safe='')}"
         item = next(url for url, row in crawl.rows().items() if row["verdict"] == "near-duplicate")
         views = [*VIEWS, page, f"/difference?url={quote(item, safe='')}"]
-        looks_right(viewer, axe, views, complaints)
+        looks_right(viewer, axe, views, findings)
         if wish.screenshots:
             pictures(viewer, wish.screenshots, page)
         # All of it by forms alone.
         browser.without_script()
-        paused(crawl, viewer, complaints)
-        slowed_down(crawl, viewer, complaints)
-        searched(crawl, viewer, complaints)
+        paused(crawl, viewer, findings)
+        slowed_down(crawl, viewer, findings)
+        searched(crawl, viewer, findings)
     crawl.process.kill()
     crawl.process.wait()
     if crawl.rows().get(distinct, {}).get("verdict") != "unique":
-        complaints.add("a kill has undone that a page is no duplicate")
-    complaints.finish(
+        findings.add("a kill has undone that a page is no duplicate")
+    findings.finish(
         f"Chromium uses the dashboard by the keyboard, with script and without: {len(views)} views in light, dark and 400 pixels, "
         f"{len(site.requests())} requests of the crawl, no finding of axe"
     )

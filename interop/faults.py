@@ -1,4 +1,4 @@
-"""Shows that the checks can fail: plants a fault in a copy of a crawl, and requires a complaint.
+"""Shows that the checks can fail: plants a fault in a copy of a crawl, and requires a finding.
 
     faults.py DIR --crawler PROGRAM --rust-reader PROGRAM --served FILE
 
@@ -16,7 +16,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from crawls import Complaints, archive_files, members
+from crawls import Findings, archive_files, members
 
 HERE = Path(__file__).resolve().parent
 
@@ -85,7 +85,7 @@ def places_change(lines):
     lines[first], lines[last] = place.sub(other, lines[first]), place.sub(one, lines[last])
 
 
-# The check, the fault, what the complaint says.
+# The check, the fault, what the finding says.
 ARCHIVE = [
     ("readers", a_byte_differs, "warcio, after"),
     ("readers", a_byte_differs, "FastWARC, after"),
@@ -112,7 +112,7 @@ def main():
     arguments.add_argument("--rust-reader", required=True)
     arguments.add_argument("--served", required=True)
     wish = arguments.parse_args()
-    complaints = Complaints("faults")
+    findings = Findings("faults")
     further = {
         "readers": ["--crawler", wish.crawler, "--rust-reader", wish.rust_reader, "--served", wish.served],
         "index": [],
@@ -139,8 +139,8 @@ def main():
                 [sys.executable, HERE / f"{check}.py", crawl, *further[check]], capture_output=True, text=True, timeout=1800
             )
             if run.returncode != 1 or wanted not in run.stderr:
-                complaints.add(f"{check} does not complain about {plant.__name__}: {run.returncode} {run.stderr[-500:]}")
-    complaints.finish(f"{len(faults)} faults planted, each of which its check must complain about")
+                findings.add(f"{check} does not report {plant.__name__}: {run.returncode} {run.stderr[-500:]}")
+    findings.finish(f"{len(faults)} faults planted, each of which its check must report")
 
 
 if __name__ == "__main__":

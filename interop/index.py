@@ -17,7 +17,7 @@ import tempfile
 from itertools import zip_longest
 from pathlib import Path
 
-from crawls import Complaints, archive_files, form
+from crawls import Findings, archive_files, form
 
 # The prefix of the key of a line for a page that was left out.
 DUPLICATE = "!duplicate:"
@@ -46,32 +46,32 @@ def main():
     arguments.add_argument("directory")
     arguments.add_argument("--index")
     wish = arguments.parse_args()
-    complaints = Complaints("index")
+    findings = Findings("index")
     files = archive_files(wish.directory)
     if any(form(file) == "zst" for file in files):
         sys.exit("cdxj-indexer does not read zstd")
     raw = Path(wish.index or Path(wish.directory, "archive", "index.cdxj")).read_bytes()
     if raw and not raw.endswith(b"\n"):
-        complaints.add("the last line of our index does not end")
+        findings.add("the last line of our index does not end")
     lines = raw.splitlines()
     for earlier, later in zip(lines, lines[1:]):
         if earlier > later:
-            complaints.add(f"not sorted: {later!r} comes after {earlier!r}")
+            findings.add(f"not sorted: {later!r} comes after {earlier!r}")
     ours = [parse(line.decode()) for line in lines]
     left_out = [line for line in ours if line[0].startswith(DUPLICATE)]
     shared = [line for line in ours if not line[0].startswith(DUPLICATE)]
     for line in left_out:
         if "duplicate_of" not in line[2]:
-            complaints.add(f"left out, but not as a duplicate of anything: {line}")
+            findings.add(f"left out, but not as a duplicate of anything: {line}")
     with tempfile.TemporaryDirectory() as scratch:
         wanted = [parse(line) for line in theirs(files, scratch)]
     for number, (mine, other) in enumerate(zip_longest(shared, wanted)):
         if mine is None or other is None:
-            complaints.add(f"line {number + 1}: only {'theirs' if mine is None else 'ours'} goes on, with {mine or other}")
+            findings.add(f"line {number + 1}: only {'theirs' if mine is None else 'ours'} goes on, with {mine or other}")
             break
         if mine != other:
-            complaints.add(f"line {number + 1}: ours is {mine}, cdxj-indexer's {other}")
-    complaints.finish(
+            findings.add(f"line {number + 1}: ours is {mine}, cdxj-indexer's {other}")
+    findings.finish(
         f"{len(shared)} lines of ours, {len(wanted)} of cdxj-indexer's, compared one by one; {len(left_out)} lines besides for what was left out"
     )
 

@@ -22,7 +22,7 @@ import pandas
 import pyarrow
 import pyarrow.parquet
 
-from crawls import Complaints
+from crawls import Findings
 
 # DuckDB's types of the columns, in order.
 TYPES = {
@@ -88,10 +88,10 @@ def truth(file, columns):
     return [tuple(meant(column, row[column]) for column in columns) for row in rows]
 
 
-def same(complaints, reader, rows, expected):
+def same(findings, reader, rows, expected):
     for number, (row, wanted) in enumerate(zip_longest(rows, expected)):
         if row != wanted:
-            complaints.add(f"{reader}: row {number} is {row}, not {wanted}")
+            findings.add(f"{reader}: row {number} is {row}, not {wanted}")
 
 
 def plain(value):
@@ -103,37 +103,37 @@ def plain(value):
     return value
 
 
-def check_table(complaints, connection, name, files, expected):
+def check_table(findings, connection, name, files, expected):
     """Checks one table with three readers; `files` is a pattern."""
     types = TYPES[name]
     relation = connection.sql(f"SELECT * FROM read_parquet('{files}', file_row_number = false)")
     found = dict(zip(relation.columns, map(str, relation.types)))
     if found != types:
-        complaints.add(f"duckdb: types of {name} are {found}")
+        findings.add(f"duckdb: types of {name} are {found}")
     # Whole files are read in their order.
     if "fetched_at" in types:
         # As a number: for a date with a zone, DuckDB needs another package.
         relation = relation.project("* REPLACE (epoch_ms(fetched_at) AS fetched_at)")
     rows = [tuple(moment(column, value) for column, value in zip(types, row)) for row in relation.fetchall()]
-    same(complaints, f"duckdb {name}", rows, expected)
+    same(findings, f"duckdb {name}", rows, expected)
 
     paths = sorted(Path().glob(files)) if not Path(files).is_absolute() else sorted(Path(files).parent.glob(Path(files).name))
     tables = [pyarrow.parquet.read_table(path) for path in paths]
     for path, table in zip(paths, tables):
         for column, kind in {name: UNSIGNED[kind] for name, kind in types.items() if kind in UNSIGNED}.items() | ARROW.items():
             if column in table.column_names and str(table.schema.field(column).type) != kind:
-                complaints.add(f"pyarrow: {path.name}: {column} is {table.schema.field(column).type}")
+                findings.add(f"pyarrow: {path.name}: {column} is {table.schema.field(column).type}")
         notes = {key.decode(): value.decode() for key, value in (table.schema.metadata or {}).items()}
         if not {"crawler.schema", "crawler.version", "crawler.algorithm", "crawler.hash_key"} <= set(notes):
-            complaints.add(f"pyarrow: {path.name} says of itself only {notes}")
+            findings.add(f"pyarrow: {path.name} says of itself only {notes}")
         if notes.get("crawler.hash_key") not in ("zero", "secret"):
-            complaints.add(f"pyarrow: {path.name} tells its key: {notes.get('crawler.hash_key')}")
+            findings.add(f"pyarrow: {path.name} tells its key: {notes.get('crawler.hash_key')}")
     table = pyarrow.concat_tables(tables)
-    same(complaints, f"pyarrow {name}", zip(*(column.to_pylist() for column in table.columns)), expected)
+    same(findings, f"pyarrow {name}", zip(*(column.to_pylist() for column in table.columns)), expected)
 
     frame = pandas.concat([pandas.read_parquet(path, dtype_backend="pyarrow") for path in paths])
     records = zip(*(map(plain, frame[column].tolist()) for column in frame.columns))
-    same(complaints, f"pandas {name}", [tuple(to_utc(value) for value in row) for row in records], expected)
+    same(findings, f"pandas {name}", [tuple(to_utc(value) for value in row) for row in records], expected)
 
 
 def moment(column, value):
@@ -147,7 +147,7 @@ def to_utc(value):
     return value.astimezone(UTC) if isinstance(value, datetime) else value
 
 
-def check_distances(complaints, connection, files, expected):
+def check_distances(findings, connection, files, expected):
     """Checks that DuckDB computes the same distances as Python."""
     place = list(TYPES["visits"]).index("fingerprint")
     fingerprints = [row[place] for row in expected if row[place] is not None][:PAIRS]
@@ -159,7 +159,7 @@ def check_distances(complaints, connection, files, expected):
         SELECT sum(bit_count(xor(a.fingerprint, b.fingerprint))) FROM pages a, pages b
     """).fetchall()
     if fingerprints and int(found) != wanted:
-        complaints.add(f"duckdb: the distances of all pairs make {found}, not {wanted}")
+        findings.add(f"duckdb: the distances of all pairs make {found}, not {wanted}")
     return sum(fingerprint >= 1 << 63 for fingerprint in fingerprints)
 
 
@@ -168,7 +168,7 @@ def main():
     parser.add_argument("directory")
     parser.add_argument("--crawler", required=True)
     options = parser.parse_args()
-    complaints = Complaints("Parquet")
+    findings = Findings("Parquet")
     connection = duckdb.connect()
     connection.sql("SET TimeZone = 'UTC'")
     connection.sql("SET preserve_insertion_order = true")
@@ -185,13 +185,13 @@ def main():
             export(options.crawler, options.directory, *parquet, "--output", parts, "--rows-per-file", "100")
             expected = truth(lines, TYPES[name])
             counts[name] = len(expected)
-            check_table(complaints, connection, name, str(file), expected)
-            check_table(complaints, connection, name, str(parts / "part-*.parquet"), expected)
+            check_table(findings, connection, name, str(file), expected)
+            check_table(findings, connection, name, str(parts / "part-*.parquet"), expected)
             if name == "visits":
-                high = check_distances(complaints, connection, str(file), expected)
+                high = check_distances(findings, connection, str(file), expected)
                 if counts[name] > 50 and not high:
-                    complaints.add("no fingerprint is beyond 2^63, so nothing is shown of unsigned ones")
-    complaints.finish(f"{counts['visits']} visits, {counts['links']} links, {counts['texts']} texts and "
+                    findings.add("no fingerprint is beyond 2^63, so nothing is shown of unsigned ones")
+    findings.finish(f"{counts['visits']} visits, {counts['links']} links, {counts['texts']} texts and "
                       f"{counts['signatures']} signatures read by duckdb "
                       f"{duckdb.__version__}, pyarrow {pyarrow.__version__} and pandas {pandas.__version__}")
 

@@ -25,7 +25,7 @@ import zstandard
 from fastwarc.warc import ArchiveIterator as FastReader
 from warcio.archiveiterator import ArchiveIterator as WarcioReader
 
-from crawls import Complaints, archive_files, form, members, readable_by_all, served, told
+from crawls import Findings, archive_files, form, members, readable_by_all, served, told
 
 # Records with a response of a server.
 ANSWERS = ("response", "revisit")
@@ -124,7 +124,7 @@ def by_rust(reader, files):
         raise DigestFailed(f"the reader ends with code {run.returncode}")
 
 
-def read(name, lines, complaints):
+def read(name, lines, findings):
     """Returns the records that a reader finds, up to its first failure."""
     found = []
     try:
@@ -132,11 +132,11 @@ def read(name, lines, complaints):
             # The `warc` crate has no fractions of a second.
             found.append(line._replace(id=line.id.strip("<>"), target=line.target.strip("<>"), date=line.date[:19]))
     except Exception as fault:
-        complaints.add(f"{name}, after {len(found)} records: {type(fault).__name__}: {fault}")
+        findings.add(f"{name}, after {len(found)} records: {type(fault).__name__}: {fault}")
     return found
 
 
-def check_members(files, complaints):
+def check_members(files, findings):
     """Checks that each member holds one whole record."""
     count = 0
     for file in files:
@@ -148,46 +148,46 @@ def check_members(files, complaints):
                 head, _, rest = member.partition(b"\r\n\r\n")
                 lengths = [line[15:] for line in head.split(b"\r\n") if line.lower().startswith(b"content-length:")]
                 if not head.startswith(b"WARC/1.1\r\n") or len(lengths) != 1 or len(rest) != int(lengths[0]) + 4:
-                    complaints.add(f"{file}: member {count} is not one record")
+                    findings.add(f"{file}: member {count} is not one record")
                 elif not rest.endswith(b"\r\n\r\n"):
-                    complaints.add(f"{file}: the record of member {count} does not end as it should")
+                    findings.add(f"{file}: the record of member {count} does not end as it should")
         except (ValueError, zlib.error, zstandard.ZstdError) as fault:
-            complaints.add(f"{file}, after {count} members: {fault}")
+            findings.add(f"{file}, after {count} members: {fault}")
     return count
 
 
-def check_records(lines, complaints):
+def check_records(lines, findings):
     """Checks the digests of every record, and that ids are unique."""
     names = Counter(line.id for line in lines)
     for line in lines:
         if names[line.id] > 1:
-            complaints.add(f"{names[line.id]} records are called {line.id}")
+            findings.add(f"{names[line.id]} records are called {line.id}")
         if line.block_digest != "pass":
-            complaints.add(f"{line.kind} {line.id} has no block digest")
+            findings.add(f"{line.kind} {line.id} has no block digest")
         if line.kind in ("response", "resource") and line.payload_digest != "pass":
-            complaints.add(f"{line.kind} {line.id} of {line.target} has no payload digest")
+            findings.add(f"{line.kind} {line.id} of {line.target} has no payload digest")
 
 
-def check_against_ours(lines, files, crawler, directory, complaints):
+def check_against_ours(lines, files, crawler, directory, findings):
     """Compares with our own count of the same records."""
     code, (ours,) = told(crawler, "verify", directory, "--format", "json")
     if code != 0:
-        complaints.add(f"`crawler verify` does not agree: {ours['complaints'][:3]}")
+        findings.add(f"`crawler verify` does not agree: {ours['findings'][:3]}")
     kinds = Counter(line.kind for line in lines)
     theirs = {"archive_records": len(lines), "archive_files": len(files)}
     theirs |= {name: kinds[kind] for name, kind in
                [("responses", "response"), ("requests", "request"), ("revisits", "revisit"), ("metadata", "metadata")]}
     for name, count in theirs.items():
         if ours[name] != count:
-            complaints.add(f"`crawler verify` counts {ours[name]} {name}, the others {count}")
+            findings.add(f"`crawler verify` counts {ours[name]} {name}, the others {count}")
     return kinds
 
 
 class Payloads:
     """A comparison of the archive with the server's record of its answers."""
 
-    def __init__(self, answers, complaints):
-        self.answers, self.complaints = answers, complaints
+    def __init__(self, answers, findings):
+        self.answers, self.findings = answers, findings
         self.equal, self.cut = 0, 0
 
     def check(self, files):
@@ -207,7 +207,7 @@ class Payloads:
             if urlsplit(target).path == "/robots.txt" and all(answer.status != 200 for answer in whole):
                 continue
             if whole and not archived.get(target, set()) & {*ANSWERS, "resource", "metadata"}:
-                self.complaints.add(f"{target} was answered with {whole[-1].status}, and the archive does not say so")
+                self.findings.add(f"{target} was answered with {whole[-1].status}, and the archive does not say so")
 
     def compare(self, record, target):
         payload = record.raw_stream.read()
@@ -218,11 +218,11 @@ class Payloads:
         if record.rec_headers.get_header("WARC-Truncated"):
             self.cut += 1
             if not any(answer.body.startswith(payload) for answer in answers):
-                self.complaints.add(f"{target}: not the beginning of what was served")
+                self.findings.add(f"{target}: not the beginning of what was served")
         elif any(answer.body == payload for answer in answers):
             self.equal += 1
         else:
-            self.complaints.add(f"{target}: {len(payload)} bytes in the archive, and none of {len(answers)} answers is these")
+            self.findings.add(f"{target}: {len(payload)} bytes in the archive, and none of {len(answers)} answers is these")
 
     def revisit(self, record, target):
         """Checks that the server sent the same bytes for the record that a revisit refers to."""
@@ -234,7 +234,7 @@ class Payloads:
         if any(answer.body in bodies for answer in self.answers.get(target, [])):
             self.equal += 1
         else:
-            self.complaints.add(f"{target}: a revisit of {header('WARC-Refers-To-Target-URI')}, which has other bytes")
+            self.findings.add(f"{target}: a revisit of {header('WARC-Refers-To-Target-URI')}, which has other bytes")
 
 
 def main():
@@ -244,36 +244,36 @@ def main():
     arguments.add_argument("--rust-reader", required=True)
     arguments.add_argument("--served")
     wish = arguments.parse_args()
-    complaints = Complaints("readers")
+    findings = Findings("readers")
     files = archive_files(wish.directory)
     with tempfile.TemporaryDirectory() as scratch, readable_by_all(files, scratch) as readable:
         lists = {
-            "warcio": read("warcio", by_warcio(readable), complaints),
-            "FastWARC": read("FastWARC", by_fastwarc(files), complaints),
-            "the warc crate": read("the warc crate", by_rust(wish.rust_reader, readable), complaints),
+            "warcio": read("warcio", by_warcio(readable), findings),
+            "FastWARC": read("FastWARC", by_fastwarc(files), findings),
+            "the warc crate": read("the warc crate", by_rust(wish.rust_reader, readable), findings),
         }
         lines = lists["warcio"]
         for name, others in lists.items():
             for mine, theirs in zip_longest(lines, others):
                 if mine != theirs:
-                    complaints.add(f"warcio reads {mine}, {name} {theirs}")
+                    findings.add(f"warcio reads {mine}, {name} {theirs}")
                     break
-        packed = check_members(files, complaints)
+        packed = check_members(files, findings)
         if packed and packed != len(lines):
-            complaints.add(f"{packed} members, but {len(lines)} records")
-        check_records(lines, complaints)
-        kinds = check_against_ours(lines, files, wish.crawler, wish.directory, complaints)
+            findings.add(f"{packed} members, but {len(lines)} records")
+        check_records(lines, findings)
+        kinds = check_against_ours(lines, files, wish.crawler, wish.directory, findings)
         if not kinds["response"]:
-            complaints.add("the archive holds no response")
+            findings.add("the archive holds no response")
         payloads = ""
         if wish.served:
-            compared = Payloads(served(wish.served), complaints)
+            compared = Payloads(served(wish.served), findings)
             compared.check(readable)
             payloads = f"; {compared.equal} payloads equal the server's bytes, {compared.cut} their beginning"
     counts = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
     digests = sum((line.block_digest == "pass") + (line.payload_digest == "pass") for line in lines)
     forms = "+".join(sorted({form(file) for file in files}))
-    complaints.finish(
+    findings.finish(
         f"{len(files)} file(s) ({forms}), {len(lines)} records ({counts}) alike to warcio, FastWARC and the warc crate; "
         f"{digests} digests pass by each{payloads}"
     )

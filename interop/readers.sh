@@ -4,7 +4,7 @@
 #
 #   interop/readers.sh DIR [SERVED]     SERVED: the test server's record of its answers, to compare
 #
-# Code 0: all three read the same records, and every digest passed. Code 1: complaints are printed.
+# Code 0: all three read the same records, and every digest passed. Code 1: findings are printed.
 # Code 2: wrong usage. Code 77: a requirement is missing (code 1 if CI=true).
 set -euo pipefail
 

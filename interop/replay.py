@@ -18,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import local
 
-from crawls import Complaints, served
+from crawls import Findings, served
 from wayback import Wayback
 
 AT_ONCE = 4
@@ -35,8 +35,8 @@ def captures(indexes):
 
 
 class Replay:
-    def __init__(self, wayback, answers, complaints):
-        self.wayback, self.answers, self.complaints = wayback, answers, complaints
+    def __init__(self, wayback, answers, findings):
+        self.wayback, self.answers, self.findings = wayback, answers, findings
         self.counts, self.threads = Counter(), local()
 
     def ask(self, timestamp, url):
@@ -46,17 +46,17 @@ class Replay:
 
     def all(self, captures):
         with ThreadPoolExecutor(AT_ONCE) as pool:
-            for complaint, kind in pool.map(lambda capture: self.capture(*capture), captures):
+            for finding, kind in pool.map(lambda capture: self.capture(*capture), captures):
                 self.counts[kind] += 1
-                if complaint:
-                    self.complaints.add(complaint)
+                if finding:
+                    self.findings.add(finding)
             asked = {fields["url"] for _, fields in captures}
             absent = sorted(set(self.answers) - asked)
             when = max(timestamp for timestamp, _ in captures)
-            for complaint in pool.map(lambda url: self.left_out(when, url), absent):
+            for finding in pool.map(lambda url: self.left_out(when, url), absent):
                 self.counts["left out"] += 1
-                if complaint:
-                    self.complaints.add(complaint)
+                if finding:
+                    self.findings.add(finding)
 
     def capture(self, timestamp, fields):
         url, kind = fields["url"], "revisit" if fields.get("mime") == "warc/revisit" else "capture"
@@ -92,7 +92,7 @@ def main():
     arguments.add_argument("--index", nargs="+")
     arguments.add_argument("--wacz")
     wish = arguments.parse_args()
-    complaints = Complaints("replay of the WACZ" if wish.wacz else "replay")
+    findings = Findings("replay of the WACZ" if wish.wacz else "replay")
     answers = {}
     for file in wish.served:
         for url, given in served(file).items():
@@ -108,10 +108,10 @@ def main():
         if not wanted:
             sys.exit("the index has no capture")
         with wayback:
-            replay = Replay(wayback, answers, complaints)
+            replay = Replay(wayback, answers, findings)
             replay.all(wanted)
     counts = ", ".join(f"{count} {kind}" for kind, count in sorted(replay.counts.items()))
-    complaints.finish(f"pywb was asked for {counts}: status, media type and bytes compared")
+    findings.finish(f"pywb was asked for {counts}: status, media type and bytes compared")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@
 # `full` crawls manuals of 10,000 records, with an optimised build. interop/setup.sh installs the
 # tools in $INTEROP_VENV.
 #
-# Code 0: all tools agree. Code 1: complaints are printed. Code 77: a requirement is missing (code 1
+# Code 0: all tools agree. Code 1: findings are printed. Code 77: a requirement is missing (code 1
 # if CI=true).
 set -euo pipefail
 

@@ -14,16 +14,16 @@ import sys
 import zipfile
 from pathlib import Path, PurePosixPath
 
-from crawls import Complaints
+from crawls import Findings
 
 
-def validate(file, complaints):
+def validate(file, findings):
     """Runs `wacz validate`, whose exit code says less than its output."""
     program = Path(sys.executable).with_name("wacz")
     run = subprocess.run([program, "validate", "-f", file], capture_output=True, text=True, timeout=3600)
     passes = "Validation succeeded, the passed WACZ is valid" in run.stdout and "invalid" not in run.stdout
     if run.returncode or not passes:
-        complaints.add(f"wacz validate answers {run.returncode}: {run.stdout.strip()} {run.stderr.strip()[-2000:]}")
+        findings.add(f"wacz validate answers {run.returncode}: {run.stdout.strip()} {run.stderr.strip()[-2000:]}")
     return "passes" if passes else "refuses it"
 
 
@@ -36,26 +36,26 @@ def index_lines(wacz, names):
 
 
 def main(file):
-    complaints = Complaints("wacz")
-    validated = validate(file, complaints)
+    findings = Findings("wacz")
+    validated = validate(file, findings)
     with zipfile.ZipFile(file) as wacz:
         names = wacz.namelist()
         if broken := wacz.testzip():
-            complaints.add(f"{broken} does not have its checksum")
+            findings.add(f"{broken} does not have its checksum")
         for entry in wacz.infolist():
             path = PurePosixPath(entry.filename)
             if path.is_absolute() or ".." in path.parts or "\\" in entry.filename:
-                complaints.add(f"{entry.filename} leads outside")
+                findings.add(f"{entry.filename} leads outside")
             packed = entry.filename.endswith((".gz", ".zst")) or entry.filename.startswith("archive/")
             if packed and entry.compress_type != zipfile.ZIP_STORED:
-                complaints.add(f"{entry.filename} is deflated")
+                findings.add(f"{entry.filename} is deflated")
         package = json.loads(wacz.read("datapackage.json"))
         listed = {resource["path"] for resource in package["resources"]}
         if listed != set(names) - {"datapackage.json", "datapackage-digest.json"}:
-            complaints.add(f"datapackage.json lists {sorted(listed)}, the ZIP holds {sorted(names)}")
+            findings.add(f"datapackage.json lists {sorted(listed)}, the ZIP holds {sorted(names)}")
         archives = {PurePosixPath(name).name: wacz.read(name) for name in names if name.startswith("archive/")}
         if not archives:
-            complaints.add("no WARC file")
+            findings.add("no WARC file")
         captured, places = set(), 0
         for line in index_lines(wacz, names):
             fields = json.loads(line.split(" ", 2)[2]) if not line.startswith("!") else {}
@@ -68,19 +68,19 @@ def main(file):
             if fields["filename"].endswith(".gz"):
                 record = gzip.GzipFile(fileobj=io.BytesIO(record)).read()
             if not record.startswith(b"WARC/1.") or fields["url"].encode() not in record:
-                complaints.add(f"{fields['url']}: no record of it where the index says")
+                findings.add(f"{fields['url']}: no record of it where the index says")
         if not places:
-            complaints.add("no index, or an empty one")
+            findings.add("no index, or an empty one")
         pages = wacz.read("pages/pages.jsonl") if "pages/pages.jsonl" in names else b""
         pages = [json.loads(line) for line in pages.decode().splitlines()]
         if not pages or "format" not in pages[0]:
-            complaints.add("pages.jsonl does not begin with its own description")
+            findings.add("pages.jsonl does not begin with its own description")
         for page in pages[1:]:
             if page["url"] not in captured:
-                complaints.add(f"the page {page['url']} is not in the index")
+                findings.add(f"the page {page['url']} is not in the index")
         if len(pages) < 2:
-            complaints.add("no page")
-    complaints.finish(f"`wacz validate` {validated}; {len(names)} files, {places} places in {len(archives)} WARC file(s), {max(len(pages) - 1, 0)} pages")
+            findings.add("no page")
+    findings.finish(f"`wacz validate` {validated}; {len(names)} files, {places} places in {len(archives)} WARC file(s), {max(len(pages) - 1, 0)} pages")
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from fastwarc.warc import ArchiveIterator as FastReader
 from fastwarc.warc import WarcRecordType
 from warcio.archiveiterator import ArchiveIterator as WarcioReader
 
-from crawls import Complaints, archive_files
+from crawls import Findings, archive_files
 
 
 def export(crawler, directory, *arguments):
@@ -59,7 +59,7 @@ def main():
     parser.add_argument("directory", type=Path)
     parser.add_argument("--crawler", required=True)
     options = parser.parse_args()
-    complaints = Complaints("WET")
+    findings = Findings("WET")
     archived = responses(options.directory)
     with tempfile.TemporaryDirectory() as place:
         lines, wet = Path(place) / "texts.jsonl", Path(place) / "texts.warc.wet.gz"
@@ -70,10 +70,10 @@ def main():
             for row, record in zip_longest(rows, read(wet)):
                 expected = row and (row["final_url"], row["text"].encode())
                 if record is None or (record[0], record[2]) != expected:
-                    complaints.add(f"{name}: {record} is not the text of {row}")
+                    findings.add(f"{name}: {record} is not the text of {row}")
                 elif record[1] not in archived:
-                    complaints.add(f"{name}: the archive has no response {record[1]}")
-    complaints.finish(f"{len(rows)} texts read by warcio and FastWARC")
+                    findings.add(f"{name}: the archive has no response {record[1]}")
+    findings.finish(f"{len(rows)} texts read by warcio and FastWARC")
 
 
 main()

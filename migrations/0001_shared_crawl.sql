@@ -19,23 +19,23 @@ CREATE TABLE crawl (
     hash_key bytea NOT NULL,
     -- The settings that all nodes share, as TOML.
     settings text NOT NULL,
-    -- A node that is not heard of for so long is dead.
+    -- A node without a heartbeat for so long is dead.
     term_length interval NOT NULL,
     begun_at timestamptz NOT NULL DEFAULT now(),
     -- The time at which nothing was left to visit.
     finished_at timestamptz,
     last_term bigint NOT NULL DEFAULT 0,
-    -- The control file that nodes without one of their own obey.
+    -- The control file that nodes without one of their own apply.
     control text
 );
 
 CREATE TABLE term (
     term bigint PRIMARY KEY,
     node text NOT NULL,
-    -- live: it may write; left: it ended in order; lapsed: it was not heard of for its length.
-    state text NOT NULL DEFAULT 'live' CHECK (state IN ('live', 'left', 'lapsed')),
+    -- live: it may write; left: it ended in order; expired: it sent no heartbeat for its length.
+    state text NOT NULL DEFAULT 'live' CHECK (state IN ('live', 'left', 'expired')),
     begun_at timestamptz NOT NULL DEFAULT clock_timestamp(),
-    heard_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    heartbeat_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     -- The number of the last batch that was settled.
     batch bigint NOT NULL DEFAULT 0,
     -- The last row of the log of admissions that the node had applied when it had nothing to visit
@@ -143,7 +143,7 @@ BEGIN
     RAISE EXCEPTION USING
         ERRCODE = 'CR001',
         MESSAGE = CASE v_state
-            WHEN 'lapsed' THEN 'it was not heard of in time, and its buckets passed on'
+            WHEN 'expired' THEN 'it sent no heartbeat in time, and its buckets were reassigned'
             WHEN 'left' THEN 'it left'
             ELSE 'the store does not know it'
         END;
@@ -160,7 +160,7 @@ BEGIN
     RETURN FOUND;
 END $$;
 
--- Writes the control file that nodes without one of their own obey. Returns false if no crawl has
+-- Writes the control file that nodes without one of their own apply. Returns false if no crawl has
 -- begun.
 CREATE FUNCTION set_control(p_control text) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
@@ -176,17 +176,17 @@ BEGIN
     UPDATE term SET state = p_state, reserved = 0, queued = 0
     WHERE term = p_term AND state = 'live' RETURNING asked INTO v_asked;
     IF FOUND THEN
-        UPDATE bucket SET owner = NULL, rests = rests OR (p_state = 'lapsed' AND v_asked)
+        UPDATE bucket SET owner = NULL, rests = rests OR (p_state = 'expired' AND v_asked)
         WHERE owner = p_term;
     END IF;
 END $$;
 
 -- Begins a term of a node, and returns its number. If a term of this node is live, returns the time
--- at which it was last heard of: the caller waits for the length of a term and passes that time.
+-- of its last heartbeat: the caller waits for the length of a term and passes that time.
 -- `p_own` is a term of which the caller knows that it has ended.
 CREATE FUNCTION begin_term(
-    p_node text, p_own bigint, p_heard timestamptz,
-    OUT new_term bigint, OUT last_heard timestamptz
+    p_node text, p_own bigint, p_heartbeat timestamptz,
+    OUT new_term bigint, OUT last_heartbeat timestamptz
 ) LANGUAGE plpgsql AS $$
 DECLARE
     v_old term;
@@ -197,11 +197,11 @@ BEGIN
     SELECT * INTO v_old FROM term WHERE node = p_node AND state = 'live';
     IF FOUND THEN
         IF v_old.term = p_own
-            OR (v_old.heard_at = p_heard AND v_old.heard_at + v_length < clock_timestamp())
+            OR (v_old.heartbeat_at = p_heartbeat AND v_old.heartbeat_at + v_length < clock_timestamp())
         THEN
-            PERFORM end_term(v_old.term, 'lapsed');
+            PERFORM end_term(v_old.term, 'expired');
         ELSE
-            last_heard := v_old.heard_at;
+            last_heartbeat := v_old.heartbeat_at;
             RETURN;
         END IF;
     END IF;
@@ -225,7 +225,7 @@ DECLARE
     v_dead bigint;
     v_length interval;
 BEGIN
-    UPDATE term SET heard_at = clock_timestamp() WHERE term = p_term AND state = 'live';
+    UPDATE term SET heartbeat_at = clock_timestamp() WHERE term = p_term AND state = 'live';
     IF NOT FOUND THEN
         PERFORM refuse_ended_term(p_term);
     END IF;
@@ -233,13 +233,13 @@ BEGIN
         SELECT term_length INTO v_length FROM crawl;
         FOR v_dead IN
             SELECT term FROM term
-            WHERE state = 'live' AND heard_at + v_length < clock_timestamp() ORDER BY term
+            WHERE state = 'live' AND heartbeat_at + v_length < clock_timestamp() ORDER BY term
         LOOP
-            -- Locked, and looked at again: it may have been heard of meanwhile.
+            -- Locked, and looked at again: it may have sent a heartbeat meanwhile.
             PERFORM FROM term
-            WHERE term = v_dead AND heard_at + v_length < clock_timestamp() FOR UPDATE;
+            WHERE term = v_dead AND heartbeat_at + v_length < clock_timestamp() FOR UPDATE;
             IF FOUND THEN
-                PERFORM end_term(v_dead, 'lapsed');
+                PERFORM end_term(v_dead, 'expired');
             END IF;
         END LOOP;
     END IF;
@@ -251,8 +251,8 @@ END $$;
 -- Gives free buckets to a term, so that it owns `p_share` as far as there are any; none once the
 -- crawl has finished. Returns all buckets of the term, so that a lost answer loses none, and whether
 -- their hosts are to rest. The caller has reported before that it is not exhausted.
-CREATE FUNCTION take_buckets(p_term bigint, p_share bigint)
-RETURNS TABLE (taken smallint, taken_rests boolean) LANGUAGE plpgsql AS $$
+CREATE FUNCTION acquire_buckets(p_term bigint, p_share bigint)
+RETURNS TABLE (acquired smallint, acquired_rests boolean) LANGUAGE plpgsql AS $$
 BEGIN
     -- Waits for a call that is about to end this term, and is waited for by it.
     PERFORM FROM term WHERE term = p_term AND state = 'live' FOR UPDATE;
@@ -272,7 +272,7 @@ BEGIN
 END $$;
 
 -- Frees buckets whose owner has settled everything that it began there.
-CREATE FUNCTION free_buckets(p_term bigint, p_buckets smallint[]) RETURNS void
+CREATE FUNCTION release_buckets(p_term bigint, p_buckets smallint[]) RETURNS void
 LANGUAGE sql AS $$
     UPDATE bucket SET owner = NULL, rests = false
     WHERE owner = p_term AND bucket = ANY (p_buckets);
@@ -326,14 +326,14 @@ BEGIN
     WHERE term = p_term;
 END $$;
 
--- Offers admissions that were judged by the rows of the log up to `p_applied`. Adds those that share
--- no key with later rows, nor with an offer before them. Returns the later rows in their order, with
--- the index of the offer that became the row; an offer that is missing is to be judged again.
-CREATE FUNCTION offer_admissions(
+-- Appends admissions that were judged by the rows of the log up to `p_applied`. Adds those that share
+-- no key with later rows, nor with an append before them. Returns the later rows in their order, with
+-- the index of the append that became the row; an append that is missing is to be judged again.
+CREATE FUNCTION append_admissions(
     p_term bigint, p_applied bigint, p_records bytea[],
-    -- The keys of all offers, each with the index of its offer, from 1.
+    -- The keys of all appends, each with the index of its append, from 1.
     p_keys bigint[], p_owners integer[]
-) RETURNS TABLE (row_number bigint, row_record bytea, row_offer integer) LANGUAGE plpgsql AS $$
+) RETURNS TABLE (row_number bigint, row_record bytea, row_append integer) LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM FROM term WHERE term = p_term AND state = 'live';
     IF NOT FOUND THEN
@@ -341,30 +341,30 @@ BEGIN
     END IF;
     PERFORM FROM signature_head FOR UPDATE;
     RETURN QUERY
-    WITH offered AS (
-        SELECT k, o FROM unnest(p_keys, p_owners) AS offers (k, o)
+    WITH appended AS (
+        SELECT k, o FROM unnest(p_keys, p_owners) AS appends (k, o)
     ), later AS (
         SELECT number, keys, record FROM signature_log WHERE number > p_applied
     ), later_keys AS (
         SELECT DISTINCT unnest(keys) AS k FROM later
     ), refused AS (
-        SELECT o FROM offered JOIN later_keys USING (k)
+        SELECT o FROM appended JOIN later_keys USING (k)
         UNION
-        SELECT second.o FROM offered AS first JOIN offered AS second
+        SELECT second.o FROM appended AS first JOIN appended AS second
             ON first.k = second.k AND first.o < second.o
     ), admitted AS (
         SELECT nextval('row_number') AS number, i, record
         FROM (
             SELECT i::integer AS i, record
-            FROM unnest(p_records) WITH ORDINALITY AS offers (record, i)
+            FROM unnest(p_records) WITH ORDINALITY AS appends (record, i)
             WHERE i NOT IN (SELECT o FROM refused) ORDER BY i
         ) AS accepted
     ), added AS (
         INSERT INTO signature_log (number, term, keys, record)
         SELECT number, p_term, keys, record
         FROM admitted JOIN (
-            SELECT o, array_agg(k) AS keys FROM offered GROUP BY o
-        ) AS keys_of_offers ON o = i
+            SELECT o, array_agg(k) AS keys FROM appended GROUP BY o
+        ) AS keys_of_appends ON o = i
     )
     SELECT number, record, NULL::integer FROM later
     UNION ALL
@@ -372,9 +372,9 @@ BEGIN
     ORDER BY 1;
 END $$;
 
--- Reserves pages of a crawl that has at most `p_most` of them: as many as the term has reserved are
+-- Reserves pages of a crawl that has at most `p_max` of them: as many as the term has reserved are
 -- `p_total` afterwards, or fewer if there are no more. Returns their number.
-CREATE FUNCTION reserve_pages(p_term bigint, p_most bigint, p_total bigint) RETURNS bigint
+CREATE FUNCTION reserve_pages(p_term bigint, p_max bigint, p_total bigint) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE
     v_taken bigint;
@@ -384,7 +384,7 @@ BEGIN
     -- A live term may still visit what it has reserved; one that ended has visited its pages.
     SELECT coalesce(sum(CASE state WHEN 'live' THEN greatest(reserved, pages) ELSE pages END), 0)
     INTO v_taken FROM term WHERE term <> p_term;
-    UPDATE term SET reserved = least(p_total, greatest(p_most - v_taken, 0))
+    UPDATE term SET reserved = least(p_total, greatest(p_max - v_taken, 0))
     WHERE term = p_term AND state = 'live' RETURNING reserved INTO v_reserved;
     IF NOT FOUND THEN
         PERFORM refuse_ended_term(p_term);

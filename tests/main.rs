@@ -32,11 +32,11 @@ mod politeness {
 
 /// Nothing is lost by kills, power cuts, full disks and damaged files.
 mod durability {
-    mod claims; // links to the targets of redirects under way
+    mod claims; // links to the targets of redirects in flight
     mod clocks; // clocks that are set between two sessions
     mod crashes; // kills after a number of requests
     mod damages; // a journal that is cut, and flipped bits, without a server
-    mod disk_space; // `--min-free`, `--wait-for-room`
+    mod disk_space; // `--min-free`, `--wait-for-space`
     mod faults; // full disks, unreadable directories, two crawls in one
     mod flips; // flipped bits in every file of the state
     mod golden_crawl; // crawls kept in the repository
@@ -123,13 +123,13 @@ mod commands {
     mod input_keep; // `dedup --keep`
     mod inspection; // `status`, `why`, `export` and others on a crawl
     mod interrupted; // files that an interrupt, a kill or a full disk leaves
-    mod known_answers; // what papers and textbooks say
     mod labels; // `dedup --labels`
     mod measures; // `compare --measures`
     mod on_finish; // `--on-finish`
     mod other_programs; // files and directories as other programs write them
     mod packaging; // files of the packages
     mod pipeline; // `dedup` with indexes, shards, parts and reports
+    mod published_results; // what papers and textbooks say
     mod query; // `query`, and `similar` on files
     mod report; // `report`
     mod serve; // `serve`, `--serve`

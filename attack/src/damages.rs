@@ -112,7 +112,7 @@ impl FinishedCrawl {
         let verified = self.crawl.command(&["verify", "crawl"])?.end(LIMIT)?;
         let opened = self
             .crawl
-            .run(&["--max-time", "300ms", "--wait-for-room", "0s"], LIMIT)?;
+            .run(&["--max-time", "300ms", "--wait-for-space", "0s"], LIMIT)?;
         let answers: BTreeSet<String> = archive::answers(&self.crawl.out())?.into_keys().collect();
         let differs = self.export()? != self.rows;
         Ok(Consequences {

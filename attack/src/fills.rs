@@ -1,4 +1,4 @@
-//! Disks that run full: small mounted ones with less room than the crawl needs, which are enlarged
+//! Disks that run full: small mounted ones with less space than the crawl needs, which are enlarged
 //! later.
 
 use std::path::Path;
@@ -45,7 +45,7 @@ pub(crate) fn attack(attack: &Attack<'_>, table: &mut Table) -> Result<(), Failu
             "0",
             "--min-free",
             "0B",
-            "--wait-for-room",
+            "--wait-for-space",
             "0s",
         ];
         let crawl = attack
@@ -100,7 +100,7 @@ pub(crate) fn attack(attack: &Attack<'_>, table: &mut Table) -> Result<(), Failu
             .lost(tally.lost, tally.twice, tally.silent);
         table.add(
             row.figure(figure)
-                .goal("no room is not called damage; goes on")
+                .goal("no free space is not called damage; goes on")
                 .is(tally.wrong.is_empty()),
         );
     }
@@ -135,7 +135,7 @@ impl Tally {
     }
 }
 
-/// Opens the crawl with hardly any room.
+/// Opens the crawl with hardly any space.
 fn full_opening(
     crawl: &Crawl,
     disk: &Disk,
@@ -159,7 +159,7 @@ fn full_opening(
         {
             tally
                 .wrong
-                .push("set aside what was only short of room".to_owned());
+                .push("set aside what was only short of space".to_owned());
         }
     }
     Ok(())

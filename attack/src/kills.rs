@@ -19,7 +19,7 @@ const SLOW: &str = "slow.test";
 const LATENCY: Duration = Duration::from_millis(150);
 const FACTOR: u32 = 5;
 const SLOW_PAGES: u64 = 60;
-const LEAST_KILLS: u64 = 5;
+const MIN_KILLS: u64 = 5;
 
 pub(crate) fn attack(attack: &Attack<'_>, table: &mut Table) -> Result<(), Failure> {
     quick_hosts(attack, table)?;
@@ -104,7 +104,7 @@ fn slow_host(attack: &Attack<'_>, table: &mut Table) -> Result<(), Failure> {
         .crawl(web::arguments(&server, &trees, &options))?;
     let mut kills = 0;
     let mut ended = false;
-    while (attack.has_time() || kills < LEAST_KILLS) && !ended {
+    while (attack.has_time() || kills < MIN_KILLS) && !ended {
         let mut running = crawl.start(&[])?;
         ended = running.ends_within(Duration::from_micros(
             900_000 + random.below(1_500_000) as u64,

@@ -79,8 +79,8 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN CASE WHEN a IS NULL OR b IS NULL THE
     FROM unnest(a, b) AS t(x, y)
 ) END;
 
--- `Thresholds::least_resemblance`: the words of the shorter text decide.
-CREATE FUNCTION least_resemblance(words bigint) RETURNS double precision
+-- `Thresholds::min_resemblance`: the words of the shorter text decide.
+CREATE FUNCTION min_resemblance(words bigint) RETURNS double precision
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN CASE
     WHEN words >= 350 THEN 0.80 WHEN words >= 100 THEN 0.86 WHEN words >= 50 THEN 0.90 ELSE 1
 END;
@@ -110,10 +110,10 @@ BEGIN
     END IF;
     bags := of_words((a).bag, (b).bag);
     IF (a).title_terms IS NOT NULL AND (b).title_terms IS NOT NULL THEN
-        RETURN shingles >= least_resemblance(words)
+        RETURN shingles >= min_resemblance(words)
             OR (shingles >= 0.60 AND words >= 100 AND bags >= 0.87 AND diversity >= 885);
     END IF;
-    RETURN (shingles >= least_resemblance(words) AND bags >= 0.85)
+    RETURN (shingles >= min_resemblance(words) AND bags >= 0.85)
         OR (shingles >= 0.55 AND words >= 15 AND bags >= 0.85 AND diversity >= 850);
 END
 $$;

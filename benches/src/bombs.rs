@@ -48,9 +48,9 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     if let Some(bytes) = options.memory_of {
         let mut page = Vec::with_capacity(bytes);
         stdin().lock().take(bytes as u64).read_to_end(&mut page)?;
-        let before = most_held()?;
+        let before = peak_memory()?;
         read(&page, &signature_builder)?;
-        println!("{}", most_held()? - before);
+        println!("{}", peak_memory()? - before);
         return Ok(ExitCode::SUCCESS);
     }
     print!("| bomb |");
@@ -116,7 +116,7 @@ fn memory_of(page: &[u8]) -> Result<u64, Box<dyn Error>> {
 }
 
 /// Returns the peak memory of this process in KiB; 0 if the system does not report it.
-fn most_held() -> Result<u64, Box<dyn Error>> {
+fn peak_memory() -> Result<u64, Box<dyn Error>> {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     let held = line.and_then(|line| line.trim().strip_suffix(" kB"));

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use neardup::{BANDS, Features, HashKey, LEAST_WORDS};
+use neardup::{BANDS, Features, HashKey, MIN_WORDS};
 
 use crate::choice::{Choice, name_of};
-use crate::configuration::{DISTANCES, FEATURES, LEAST_WORDS as LEASTS, THRESHOLDS, WIDTHS};
+use crate::configuration::{DISTANCES, FEATURES, MIN_WORDS as LEASTS, THRESHOLDS, WIDTHS};
 use crate::judge::{self, Least, Measure, Verification};
 use crate::measured::{self, Measured};
 use crate::report::Report;
@@ -182,14 +182,14 @@ impl Chapter {
             "sketches by length alone, and main texts under 50 words need not be equal",
             &self.scores_of(&any_frame),
         ));
-        for &least_words in LEASTS.iter().filter(|&&least| least != LEAST_WORDS) {
+        for &min_words in LEASTS.iter().filter(|&&least| least != MIN_WORDS) {
             let name = format!(
-                "sketches by length alone, from {least_words} words on instead of {LEAST_WORDS}"
+                "sketches by length alone, from {min_words} words on instead of {MIN_WORDS}"
             );
             rows.push(row(
                 &name,
                 &self.scores_of(&Verification {
-                    least_words,
+                    min_words,
                     ..by_measures
                 }),
             ));

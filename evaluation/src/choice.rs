@@ -25,7 +25,7 @@ pub(crate) fn choices() -> Vec<Choice> {
         for &(least, of_words) in TWO_MEASURES {
             let mut choice = Choice::of(width, Measure::Sketch, Least::Flat(least));
             choice.name += &format!(", counted words ≥ {of_words:.2}");
-            choice.verification.least_of_words = Some(of_words);
+            choice.verification.min_of_words = Some(of_words);
             choices.push(choice);
         }
         for table in BY_LENGTH {

@@ -50,7 +50,7 @@ pub(crate) const BY_LENGTH: &[&[(usize, f64)]] = &[
 ];
 
 /// Texts with fewer words are compared exactly only.
-pub(crate) const LEAST_WORDS: &[usize] = &[1, 15, 30, 50];
+pub(crate) const MIN_WORDS: &[usize] = &[1, 15, 30, 50];
 
 /// The minima of the sketch that is larger than the shipped one.
 pub(crate) const LARGER_SKETCH: usize = 512;

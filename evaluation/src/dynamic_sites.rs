@@ -27,9 +27,9 @@ struct Measured {
     /// The number of posts, products or articles.
     size: u64,
     /// The share of the kept pages that repeat another one.
-    most_repeats: usize,
+    max_repeats: usize,
     /// The share of the URLs that are fetched.
-    most_fetched: usize,
+    max_fetched: usize,
 }
 
 const SITES: [Measured; 4] = [
@@ -37,30 +37,30 @@ const SITES: [Measured; 4] = [
         name: "blog",
         make: known_sites::blog,
         size: 2_500,
-        most_repeats: 20,
-        most_fetched: 45,
+        max_repeats: 20,
+        max_fetched: 45,
     },
     Measured {
         name: "shop",
         make: known_sites::shop,
         size: 2_500,
-        most_repeats: 15,
-        most_fetched: 55,
+        max_repeats: 15,
+        max_fetched: 55,
     },
     // Most of the pages of a wiki are contents of their own, so all may be fetched.
     Measured {
         name: "wiki",
         make: |articles| known_sites::wiki(articles, 0),
         size: 1_200,
-        most_repeats: 15,
-        most_fetched: 100,
+        max_repeats: 15,
+        max_fetched: 100,
     },
     Measured {
         name: "wiki with old revisions",
         make: |articles| known_sites::wiki(articles, 3),
         size: 800,
-        most_repeats: 15,
-        most_fetched: 100,
+        max_repeats: 15,
+        max_fetched: 100,
     },
 ];
 
@@ -146,9 +146,9 @@ impl Outcome {
             ("lost", self.lost == 0),
             (
                 "repeats",
-                100 * self.repeats <= site.most_repeats * self.kept,
+                100 * self.repeats <= site.max_repeats * self.kept,
             ),
-            ("fetched", 100 * self.fetched <= site.most_fetched * urls),
+            ("fetched", 100 * self.fetched <= site.max_fetched * urls),
         ];
         let missed = goals.into_iter().filter(|(_, is_reached)| !is_reached);
         missed.map(|(name, _)| name).collect()
@@ -163,11 +163,11 @@ impl Outcome {
     ) -> Vec<String> {
         let per_cent =
             |part: usize, all: usize| format!("{:.1} %", 100.0 * part as f64 / all.max(1) as f64);
-        let goals = match site.most_fetched {
-            100 => format!("lost 0, repeats ≤ {} %", site.most_repeats),
+        let goals = match site.max_fetched {
+            100 => format!("lost 0, repeats ≤ {} %", site.max_repeats),
             most => format!(
                 "lost 0, repeats ≤ {} %, fetched ≤ {most} %",
-                site.most_repeats
+                site.max_repeats
             ),
         };
         vec![

@@ -1,6 +1,6 @@
 //! The deciders by signatures: the shipped one, and others that could have been shipped.
 
-use neardup::{LEAST_WORDS, Thresholds, Width};
+use neardup::{MIN_WORDS, Thresholds, Width};
 
 use crate::configuration::WIDTHS;
 use crate::measured::{Measured, MeasuredPage, Near};
@@ -34,7 +34,7 @@ impl Least {
     fn of(self, words: usize) -> f64 {
         match self {
             Least::Flat(least) => least,
-            Least::Shipped => Thresholds::default().least_resemblance(words as u32),
+            Least::Shipped => Thresholds::default().min_resemblance(words as u32),
             Least::ByLength(table) => {
                 let line = table.iter().find(|(from, _)| words >= *from);
                 line.map_or(1.0, |(_, least)| *least)
@@ -76,11 +76,11 @@ pub(crate) struct Verification {
     /// The least resemblance.
     pub(crate) least: Least,
     /// The least resemblance in counted words, if that is required as well.
-    pub(crate) least_of_words: Option<f64>,
+    pub(crate) min_of_words: Option<f64>,
     /// The test for a word that one text repeats and the other lacks.
     pub(crate) subject: Subject,
     /// Texts with fewer words are compared exactly only.
-    pub(crate) least_words: usize,
+    pub(crate) min_words: usize,
     /// True if short main texts must be equal as well.
     pub(crate) own_decides: bool,
 }
@@ -96,9 +96,9 @@ impl Verification {
                 .expect("the shipped width is one that is measured"),
             measure: Measure::Sketch,
             least: Least::Shipped,
-            least_of_words: None,
+            min_of_words: None,
             subject: Subject::Ignored,
-            least_words: LEAST_WORDS,
+            min_words: MIN_WORDS,
             own_decides: true,
         }
     }
@@ -136,7 +136,7 @@ impl Verification {
                 subjects.is_some_and(|(one, two)| one.differs_from(&two))
             }
         };
-        if words < self.least_words || other_subject {
+        if words < self.min_words || other_subject {
             return false;
         }
         let own = |page: &MeasuredPage| {
@@ -153,7 +153,7 @@ impl Verification {
             Measure::Larger => resemblances.larger,
         };
         resemblance >= self.least.of(words)
-            && self.least_of_words.is_none_or(|least| near.words >= least)
+            && self.min_of_words.is_none_or(|least| near.words >= least)
     }
 }
 

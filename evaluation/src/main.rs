@@ -37,7 +37,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
-use neardup::{BANDS, Features, HashKey, LEAST_WORDS, Thresholds, Width};
+use neardup::{BANDS, Features, HashKey, MIN_WORDS, Thresholds, Width};
 
 use chapter::Chapter;
 use choice::Choice;
@@ -216,7 +216,7 @@ fn evaluate_dynamic_sites(output: Option<&Path>) -> ExitCode {
 fn introduce(report: &mut Report, options: &Options, absent: &[&str]) {
     let thresholds = Thresholds::default();
     let least = [40, 75, 200, 400].map(|words| {
-        let least = thresholds.least_resemblance(words);
+        let least = thresholds.min_resemblance(words);
         format!("{least:.2} for texts of {words} words")
     });
     report.heading(1, "How right the verdicts are");
@@ -234,7 +234,7 @@ fn introduce(report: &mut Report, options: &Options, absent: &[&str]) {
     );
     report.paragraph(&format!(
         "Signatures: features `{}`, k = {}, {BANDS} bands, sketches of word {}-shingles ≥ {}, from \
-         {LEAST_WORDS} words on, main text. Hash key number {}. A cell tells precision / recall / \
+         {MIN_WORDS} words on, main text. Hash key number {}. A cell tells precision / recall / \
          F1 over all pairs of a set's pages, or how many pages were taken for a repetition of an \
          earlier page that says something else. Shares are cut after four digits. `crawler dedup \
          --labels` measures a collection of your own.",

@@ -417,7 +417,7 @@ fn only_an_answer_to_get_stands_for_the_page() {
     );
     let compared = crawl.run_command(&["dedup", "proxy.warc", "--keep", "kept.warc"]);
     assert!(
-        compared.errors.starts_with("1 documents: 0 repeat"),
+        compared.errors.starts_with("1 document: 0 repeat"),
         "{compared:?}"
     );
     for run in [&extracted, &compared] {

@@ -197,7 +197,7 @@ fn the_text_of_pages_is_packed_on_request() {
 }
 
 #[test]
-fn a_running_crawl_is_refused_and_a_killed_one_is_packed_up_to_its_settled_end() {
+fn a_running_crawl_is_refused_and_a_killed_one_is_packed_up_to_its_commit_point() {
     let (quota, server) = request_quota::RequestQuota::server();
     let crawl =
         Crawl::of(&server, &[request_quota::HOST]).seeds(&[server.url(request_quota::HOST, "/0")]);
@@ -333,11 +333,11 @@ fn a_collection_is_verified_package_by_package() {
     crawl.write("packed.wacz", collection(&packages));
     let run = verify(&crawl);
     assert_eq!(run.code, Some(1), "{run:?}");
-    let complaints = run.json()["complaints"].clone();
-    let complaints = complaints.as_array().unwrap();
-    let is_of_two = |complaint: &Value| complaint.as_str().unwrap().starts_with("two.wacz: ");
+    let findings = run.json()["findings"].clone();
+    let findings = findings.as_array().unwrap();
+    let is_of_two = |finding: &Value| finding.as_str().unwrap().starts_with("two.wacz: ");
     assert!(
-        !complaints.is_empty() && complaints.iter().all(is_of_two),
+        !findings.is_empty() && findings.iter().all(is_of_two),
         "{run:?}"
     );
     let inner = collection(&packages[..1]);

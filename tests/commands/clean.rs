@@ -28,7 +28,7 @@ fn littered() -> (Server, Crawl) {
     (server, crawl)
 }
 
-/// Returns each left-over that a command lists: its path, its bytes, and true if it was removed.
+/// Returns each leftover that a command lists: its path, its bytes, and true if it was removed.
 fn leftovers(crawl: &Crawl, arguments: &[&str]) -> Vec<(String, u64, bool)> {
     let lines = crawl.json_lines(&[&["clean", "crawl", "--format", "json"], arguments].concat());
     let lines = lines.iter().map(|line| {
@@ -53,7 +53,7 @@ fn leftovers_are_listed_with_their_size_and_removed_except_cut_visits() {
         .run_command(&["status", "crawl", "--format", "json"])
         .json();
     let mut named: Vec<&str> = Vec::new();
-    for item in status["left_over"].as_array().unwrap() {
+    for item in status["leftovers"].as_array().unwrap() {
         named.push(item["path"].as_str().unwrap());
     }
     assert_eq!(named, [OLD, TABLES, CUT[1], CUT[0]]);

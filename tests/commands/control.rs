@@ -227,7 +227,7 @@ fn a_pause_lasts_until_it_is_ended_and_an_invalid_file_does_not_end_it() {
     );
     gate.open();
     // Twice: in these seconds an unpaused crawl would have requested everything.
-    for (text, complaint) in [
+    for (text, finding) in [
         (
             "pause = true\ndelya = \"1s\"",
             "is invalid and was not applied; the previous settings stay in effect: at line 2, \
@@ -238,7 +238,7 @@ fn a_pause_lasts_until_it_is_ended_and_an_invalid_file_does_not_end_it() {
             "is invalid and was not applied; the previous settings stay in effect: at line 1",
         ),
     ] {
-        order_now(&crawl, &mut running, text, complaint);
+        order_now(&crawl, &mut running, text, finding);
         assert_eq!(server.log().count(HOST, "/2"), 0);
     }
     assert_eq!(

@@ -506,7 +506,7 @@ fn the_features_that_are_asked_for_decide() {
     crawl.write("corpus/2.txt", "too few words too");
     let few = ["--resemblance", "0.5", "--features", "word:1"];
     assert_eq!(found(&few), 0);
-    assert_eq!(found(&[&few[..], &["--least-words", "1"]].concat()), 1);
+    assert_eq!(found(&[&few[..], &["--min-words", "1"]].concat()), 1);
 }
 
 #[test]

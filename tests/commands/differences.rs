@@ -134,7 +134,7 @@ fn a_duplicate_is_shown_beside_its_original_with_the_figures_of_the_verdict() {
     let bits = figures["differing_bits"].as_array().unwrap().len();
     assert_eq!(why["page"]["distance"], bits);
     assert_eq!(
-        (&figures["subjects_differ"], &figures["least_resemblance"]),
+        (&figures["subjects_differ"], &figures["min_resemblance"]),
         (&false.into(), &0.8.into())
     );
     assert!(

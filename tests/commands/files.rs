@@ -404,9 +404,9 @@ fn compare_decides_by_what_is_asked_for_and_says_why() {
     check(
         &bigrams,
         "distinct",
-        "5 words, below --least-words 15: compared for equality only",
+        "5 words, below --min-words 15: compared for equality only",
     );
-    let lower = [&bigrams[..], &["--least-words", "1"]].concat();
+    let lower = [&bigrams[..], &["--min-words", "1"]].concat();
     check(
         &lower,
         "near-duplicate",
@@ -417,7 +417,7 @@ fn compare_decides_by_what_is_asked_for_and_says_why() {
         "word:2",
         "--resemblance",
         "0.375",
-        "--least-words",
+        "--min-words",
         "1",
     ];
     check(
@@ -430,11 +430,11 @@ fn compare_decides_by_what_is_asked_for_and_says_why() {
         "word:2",
         "--resemblance",
         "0.376",
-        "--least-words",
+        "--min-words",
         "1",
     ];
     check(&above, "distinct", "resemblance 0.3750, below 0.38");
-    let by_distance = compare(&["--verify", "off", "--distance", "0", "--least-words", "1"]);
+    let by_distance = compare(&["--verify", "off", "--distance", "0", "--min-words", "1"]);
     assert_eq!(by_distance["verdict"], "distinct");
     let reason = by_distance["reason"].as_str().unwrap();
     assert!(

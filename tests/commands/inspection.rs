@@ -363,7 +363,7 @@ fn verify_finds_missing_files() {
     let report = run.json();
     assert_eq!(report["agrees"], false);
     assert!(
-        report["complaints"][0].as_str().unwrap().contains(&name),
+        report["findings"][0].as_str().unwrap().contains(&name),
         "{report}"
     );
     std::fs::remove_dir_all(crawl.out().join("archive")).unwrap();

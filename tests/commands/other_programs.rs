@@ -228,7 +228,7 @@ fn a_lost_part_of_the_input_is_no_success_and_the_rest_is_written() {
             "half.jsonl.gz",
             "--unit",
             "line",
-            "--least-words",
+            "--min-words",
             "99",
         ],
         &["extract", "half.jsonl.gz"],

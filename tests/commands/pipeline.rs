@@ -121,7 +121,7 @@ fn signatures_of_another_corpus_are_refused() {
     crawl.write("corpus.jsonl", corpus);
     let refused = run(&crawl, &format!("{command} --resemblance 0.5"));
     refused.assert_error(2, "were made with different bands");
-    let refused = run(&crawl, &format!("{command} --least-words 3"));
+    let refused = run(&crawl, &format!("{command} --min-words 3"));
     refused.assert_error(2, "were made with different features");
 }
 
@@ -334,7 +334,7 @@ fn paragraphs_and_lines_that_occurred_before_are_found_with_their_places() {
             line("c", 5, "b", 1)
         ]
     );
-    let found = run(&crawl, "dedup corpus.jsonl --unit line --least-words 2");
+    let found = run(&crawl, "dedup corpus.jsonl --unit line --min-words 2");
     assert_eq!(found.json_lines().len(), 2);
     crawl.write("new.jsonl", lines[1].to_string());
     crawl.write("known.jsonl", lines[0].to_string());
@@ -513,7 +513,7 @@ fn findings_are_a_table_if_their_file_is_named_so() {
     let duplicates = run(&crawl, "dedup corpus.jsonl").json_lines().len();
     let read = run(
         &crawl,
-        "dedup found.parquet --text-field duplicate_of --id-field document --least-words 1",
+        "dedup found.parquet --text-field duplicate_of --id-field document --min-words 1",
     );
     assert!(
         read.errors.starts_with(&format!("{duplicates} documents")),

@@ -94,7 +94,7 @@ fn the_pairs_within_one_file_are_listed_in_its_order() {
     let crawl = fingerprinted();
     let run = crawl.run_command(&["query", "corpus.fp"]);
     let pairs = run.json_lines();
-    assert_eq!(run.errors, "1 pairs among 10 fingerprints\n");
+    assert_eq!(run.errors, "1 pair among 10 fingerprints\n");
     assert_eq!((&pairs[0]["a"], &pairs[0]["b"]), (&json!("3"), &json!("7")));
     let table = ["query", "corpus.fp", "--format", "table", "--quiet"];
     let table = crawl.run_command(&table).output;
@@ -232,7 +232,7 @@ fn an_unreadable_document_is_reported_and_the_rest_is_written() {
     let run = crawl.run_command(&["fingerprint", "lines.jsonl", "-o", "lines.fp"]);
     assert_eq!(run.code, Some(2));
     assert!(
-        run.errors.contains("1 fingerprints in lines.fp, 1 skipped"),
+        run.errors.contains("1 fingerprint in lines.fp, 1 skipped"),
         "{run:?}"
     );
     let found = crawl.json_lines(&["query", "lines.fp", "lines.fp"]);

@@ -1,4 +1,4 @@
-//! `crawler serve` and `--serve`: a crawl in a browser, and orders from there.
+//! `crawler serve` and `--serve`: a crawl in a browser, and actions from there.
 
 use std::net::TcpListener;
 use std::time::Duration;
@@ -128,7 +128,7 @@ fn counts_move_in_the_dashboard_beside_a_running_crawl() {
 }
 
 #[test]
-fn orders_of_a_browser_are_obeyed_by_the_crawl_that_serves_it() {
+fn actions_of_a_browser_are_applied_by_the_crawl_that_serves_it() {
     let gate = Gate::new();
     let server = Server::spawn_thread(chain(&gate));
     let crawl = Crawl::of(&server, &[HOST]).seeds(&[server.url(HOST, "/0")]);

@@ -149,7 +149,7 @@ fn what_needs_the_archive_or_changes_the_crawl_is_refused_with_one_line() {
 }
 
 #[test]
-fn the_mirror_of_a_store_is_removed_at_the_end_and_the_variable_names_a_store() {
+fn the_replica_of_a_store_is_removed_at_the_end_and_the_variable_names_a_store() {
     let Some((_server, _, crawl, store)) = imported() else {
         return;
     };
@@ -165,7 +165,7 @@ fn the_mirror_of_a_store_is_removed_at_the_end_and_the_variable_names_a_store() 
 }
 
 #[test]
-fn a_store_is_shown_in_a_browser_which_gives_no_orders() {
+fn a_store_is_shown_in_a_browser_which_accepts_no_actions() {
     let Some((_server, postgres, crawl, store)) = imported() else {
         return;
     };
@@ -271,7 +271,7 @@ fn visits_that_came_too_soon_by_the_settings_of_the_store_are_found() {
         report["politeness"]["too_soon"].as_u64() > Some(0),
         "{report}"
     );
-    let first = report["complaints"][0].as_str().unwrap();
+    let first = report["findings"][0].as_str().unwrap();
     assert!(
         first.starts_with("politeness: ") && first.contains("instead of 20s"),
         "{first}"
@@ -307,7 +307,7 @@ fn the_nodes_of_a_crawl_are_listed() {
     let run = crawl.run_command(&["nodes", "--store", &store, "--format", "table"]);
     assert!(run.output.starts_with("node    state   term"), "{run:?}");
     assert!(
-        run.output.ends_with("4096 buckets have no owner\n"),
+        run.output.ends_with("4,096 buckets without an owner\n"),
         "{run:?}"
     );
 }

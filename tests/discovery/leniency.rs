@@ -60,7 +60,7 @@ fn all_are_followed(answers: &'static [(&'static str, &'static str)]) -> (Server
 }
 
 /// One malformed line lost a page, and a server that sends it with each page was lost as a whole:
-/// "the answer is not valid HTTP".
+/// "the response is not valid HTTP".
 #[test]
 fn pages_behind_odd_heads_are_read_and_the_archive_says_what_was_odd() {
     all_are_followed(&[

@@ -583,7 +583,7 @@ fn over_restarts_and_kills_each_sitemap_is_read_and_its_pages_are_visited_once()
                 };
                 Some(if path == held { reply.hold(&at) } else { reply })
             });
-            // What was under way when it was killed is asked for again; what had ended is not.
+            // What was in flight when it was killed is asked for again; what had ended is not.
             let all = ["/", "/a", "/b", "/index.xml", "/part.xml"];
             let ended = match (kill, held) {
                 (false, _) => &all[..],

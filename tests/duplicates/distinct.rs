@@ -92,7 +92,7 @@ fn a_page_that_is_declared_distinct_is_archived_once_and_stays_so_after_a_kill()
 }
 
 #[test]
-fn a_running_crawl_obeys_a_line_of_control_toml_once() {
+fn a_running_crawl_applies_a_line_of_control_toml_once() {
     let gate = Gate::new();
     let server = Server::spawn_thread(site(&gate));
     let crawl = crawl(&server);

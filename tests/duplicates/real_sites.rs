@@ -371,11 +371,11 @@ fn a_blog_and_a_shop_with_views_in_a_changing_frame_are_archived_once_and_lose_n
 /// has all that another one says, or differs from it in a number that many revisions change.
 #[test]
 fn a_wiki_with_old_revisions_is_archived_once_and_loses_nothing_but_comparisons() {
-    for (key, most_old) in [(KEY, 3), (OTHER_KEY, 0)] {
+    for (key, max_old) in [(KEY, 3), (OTHER_KEY, 0)] {
         // One request at a time. With four, a busy machine answers in orders in which one revision
         // of the 217 contents is lost, too: in about one run of four.
         let in_order = ["--concurrency-per-host", "1"];
-        let ended = crawl_with(known_sites::wiki(40, most_old), key, &in_order);
+        let ended = crawl_with(known_sites::wiki(40, max_old), key, &in_order);
         let lost = ended.lost();
         assert!(
             lost.iter().all(|page| page.contains("?do=diff")),

@@ -1,4 +1,4 @@
-//! Links to the target of a redirect under way.
+//! Links to the target of a redirect in flight.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

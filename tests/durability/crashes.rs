@@ -110,7 +110,7 @@ fn a_page_with_which_two_sessions_died_is_isolated_reported_and_archived_at_the_
     let running = crawl.start();
     gate.arrivals_blocking(1);
     assert_eq!(
-        crawl.run_command(&["status", "crawl"]).json()["set_aside"],
+        crawl.run_command(&["status", "crawl"]).json()["quarantined"],
         1
     );
     let answer = crawl
@@ -118,14 +118,14 @@ fn a_page_with_which_two_sessions_died_is_isolated_reported_and_archived_at_the_
         .json();
     let reason = answer["reason"].as_str().unwrap();
     assert!(
-        reason.contains("set aside, because 2 runs crashed"),
+        reason.contains("quarantined, because 2 runs crashed"),
         "{reason}"
     );
     running.kill();
     quota.set(usize::MAX);
     assert_eq!(crawl.complete()["pages"], PAGES);
     assert_eq!(
-        crawl.run_command(&["status", "crawl"]).json()["set_aside"],
+        crawl.run_command(&["status", "crawl"]).json()["quarantined"],
         0
     );
     crawl.is_sound();

@@ -18,9 +18,9 @@ fn crawl() -> (Server, Crawl) {
 }
 
 #[test]
-fn without_a_wait_for_room_a_full_disk_ends_the_crawl_with_the_missing_bytes() {
+fn without_a_wait_for_space_a_full_disk_ends_the_crawl_with_the_missing_bytes() {
     let (server, crawl) = crawl();
-    let run = crawl.run_with(&["--min-free", "10000PiB", "--wait-for-room", "0s"]);
+    let run = crawl.run_with(&["--min-free", "10000PiB", "--wait-for-space", "0s"]);
     assert_eq!(
         (run.code, &run.summary()["finished"]),
         (Some(1), &"fault".into()),

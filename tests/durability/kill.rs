@@ -96,7 +96,7 @@ fn a_crawl_that_is_killed_at_random_moments_archives_every_page_exactly_once_and
 /// after an answer arrives at least that long after the answered request, whatever the load of the
 /// machine.
 fn impolite(survivor: &Survivor) -> Vec<String> {
-    let mut complaints = Vec::new();
+    let mut findings = Vec::new();
     for host in &survivor.hosts {
         let hits: Vec<_> = survivor.log.of(host).collect();
         for two in hits.windows(2) {
@@ -112,12 +112,12 @@ fn impolite(survivor: &Survivor) -> Vec<String> {
             };
             let gap = later.at - earlier.at;
             if gap < latency + DELAY {
-                complaints.push(format!(
+                findings.push(format!(
                     "{host}: {} came {gap:?} after {} (killed in between: {cut})",
                     later.target, earlier.target
                 ));
             }
         }
     }
-    complaints
+    findings
 }

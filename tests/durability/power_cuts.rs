@@ -115,9 +115,9 @@ fn a_lost_redirect_leads_to_its_page_again() {
     let crawl = Crawl::of(&server, &[HOST]).seeds(&[server.url(HOST, "/")]);
     assert_eq!(crawl.complete()["pages"], 2);
     // As if the power had failed just before the last sync: the journal lacks its last records, the
-    // archive its last page and what follows that sync: the note of the settled end, and the name
+    // archive its last page and what follows that sync: the note of the commit point, and the name
     // of a closed file.
-    fs::remove_file(crawl.out().join("archive/settled")).unwrap();
+    fs::remove_file(crawl.out().join("archive/commit-point")).unwrap();
     let journal = crawl.journal();
     let bytes = fs::read(&journal).unwrap();
     let closed = crawl.archive_files().remove(0);

@@ -145,7 +145,7 @@ fn visits_behind_the_end_of_the_journal_are_a_fault_if_they_were_settled() {
         report["unsettled_bytes"].as_u64().unwrap() >= twice.len() as u64,
         "{report}"
     );
-    let reported = report["complaints"][0].as_str().unwrap();
+    let reported = report["findings"][0].as_str().unwrap();
     assert!(
         reported.contains("beyond the end of the journal"),
         "{report}"
@@ -182,7 +182,7 @@ fn pages_lost_in_a_power_cut_are_a_fault_until_they_are_visited_again() {
     assert_eq!(run.code, Some(1), "{run:?}");
     let report = run.json();
     assert!(report["lost_visits"].as_u64().unwrap() > 0, "{report}");
-    let reported = report["complaints"][0].as_str().unwrap();
+    let reported = report["findings"][0].as_str().unwrap();
     assert!(
         reported.contains("repeated when the crawl is continued"),
         "{report}"
@@ -212,7 +212,7 @@ fn an_archive_file_without_a_visit_between_others_is_a_fault() {
     assert_eq!(report.code, Some(1), "{report:?}");
     let name = second.file_name().unwrap().to_string_lossy().into_owned();
     assert!(
-        report.json()["complaints"][0]
+        report.json()["findings"][0]
             .as_str()
             .unwrap()
             .contains(&name)
@@ -405,19 +405,19 @@ fn the_cut_end_of_a_journal_is_kept_and_reported() {
     crawl.is_sound();
 }
 
-/// The note of the settled end is no part of the crawl: without it `verify` finds less damage.
+/// The note of the commit point is no part of the crawl: without it `verify` finds less damage.
 #[test]
-fn a_damaged_note_of_the_settled_end_is_reported_and_replaced() {
+fn a_damaged_note_of_the_commit_point_is_reported_and_replaced() {
     let (_ration, _server, crawl) = killed(20);
     crawl.complete();
-    let note = crawl.out().join("archive/settled");
-    fs::write(&note, "crawler-settled 1\n").unwrap();
+    let note = crawl.out().join("archive/commit-point");
+    fs::write(&note, "crawler-commit-point 1\n").unwrap();
     let verified = crawl.run_command(&["verify", "crawl"]);
     assert_eq!(verified.code, Some(1), "{verified:?}");
     assert!(
         verified
             .output
-            .contains("archive/settled has changed since it was written"),
+            .contains("archive/commit-point has changed since it was written"),
         "{verified:?}"
     );
     crawl.complete();
@@ -464,8 +464,8 @@ fn a_link_that_the_journal_lost_is_a_fault() {
     let expected =
         format!("{page} links to {lost}, which is in scope but was neither queued nor visited");
     // The journal is shorter than the archive has noted, too.
-    let complaints = report["complaints"].as_array().unwrap();
-    assert!(complaints.iter().any(|one| *one == expected), "{report}");
+    let findings = report["findings"].as_array().unwrap();
+    assert!(findings.iter().any(|one| *one == expected), "{report}");
 }
 
 /// Rules leave out links without a record of each.

@@ -59,7 +59,7 @@ impl Node {
             Fault::Stop => {
                 let since = shared.server.elapsed();
                 self.running.signal("STOP");
-                shared.wait_for(self.name, "lapsed");
+                shared.wait_for(self.name, "expired");
                 while shared.server.elapsed() < since + 2 * TERM {
                     shared.node(self.name);
                 }
@@ -67,7 +67,7 @@ impl Node {
             }
             Fault::Cut(state) => {
                 self.network.set(state);
-                shared.wait_for(self.name, "lapsed");
+                shared.wait_for(self.name, "expired");
                 self.network.set(NetworkState::Up);
             }
             Fault::Crash => {

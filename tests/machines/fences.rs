@@ -1,7 +1,7 @@
 //! A commit that comes too late: the fence of `settle_batch` refuses it.
 //!
-//! A node settles a page, and the commit waits inside the database until the node's term has lapsed
-//! and another node has visited all pages.
+//! A node settles a page, and the commit waits inside the database until the node's term has
+//! expired and another node has visited all pages.
 
 use testkit::{Gate, NetworkState, Postgres, Site};
 

@@ -144,7 +144,7 @@ fn a_store_that_goes_away_within_a_term_costs_no_page_and_no_term() {
 }
 
 #[test]
-fn a_control_file_in_the_store_is_obeyed_by_all_nodes_without_one_of_their_own() {
+fn a_control_file_in_the_store_is_applied_by_all_nodes_without_one_of_their_own() {
     let Some(postgres) = Postgres::shared() else {
         return;
     };

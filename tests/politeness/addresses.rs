@@ -33,7 +33,7 @@ fn names(hosts: &[String]) -> Vec<&str> {
 }
 
 /// Returns the largest number of requests that were answered at the same time, to any host.
-fn most_at_a_time(log: &Log) -> usize {
+fn max_at_a_time(log: &Log) -> usize {
     let in_flight = |at: Duration| {
         let begun = log.iter().filter(move |hit| hit.at <= at);
         begun.filter(|hit| hit.finished > at).count()
@@ -80,7 +80,7 @@ fn a_silent_address_gets_four_requests_at_a_time_and_other_addresses_go_on() {
     assert_eq!(honest.log().len() as u64, 1 + HONEST_PAGES);
     let log = silent.log();
     assert_eq!(log.len(), 80, "robots.txt and one page of each host");
-    assert_eq!(most_at_a_time(&log), 4);
+    assert_eq!(max_at_a_time(&log), 4);
     // A tenth of the delay lies between two beginnings; the network may shorten the whole a little.
     let began = log.iter().map(|hit| hit.at);
     let lasted = began.clone().max().unwrap() - began.min().unwrap();

@@ -161,7 +161,7 @@ fn wait_after(kind: Kind, (target, status): (&str, u16)) -> Duration {
 /// Returns the least time between the arrival of a request and that of the next one. `before` is
 /// the request before `last`, and `cut` is true if the crawl was killed in between: the crawl still
 /// knows the answer before the interrupted one, and its response time.
-fn least_gap<'a>(
+fn min_gap<'a>(
     kind: Kind,
     mut before: impl Iterator<Item = &'a str>,
     last: (&str, u16),
@@ -188,13 +188,13 @@ fn the_response_time_counts_after_a_kill() {
     ] {
         let before_it = before.iter().copied();
         assert_eq!(
-            least_gap(Kind::Slow, before_it, ("/1", 200), cut),
+            min_gap(Kind::Slow, before_it, ("/1", 200), cut),
             expected,
             "{before:?}"
         );
     }
     assert_eq!(
-        least_gap(Kind::Plain, ["/0"].into_iter(), ("/1", 200), true),
+        min_gap(Kind::Plain, ["/0"].into_iter(), ("/1", 200), true),
         DELAY
     );
 }
@@ -206,7 +206,7 @@ fn the_response_time_counts_after_a_kill() {
 /// machine. After a kill it is unknown how much of the answer the crawler had read. Then the delay
 /// counts from the request, or the multiple of the response time if the host had answered before.
 fn too_soon(log: &Log, hosts: &Hosts, kills: &[RangeInclusive<Duration>]) -> Vec<String> {
-    let mut complaints = Vec::new();
+    let mut findings = Vec::new();
     for host in 0..hosts.count {
         let name = Hosts::name(host);
         let hits: Vec<&Hit> = log.of(&name).collect();
@@ -216,7 +216,7 @@ fn too_soon(log: &Log, hosts: &Hosts, kills: &[RangeInclusive<Duration>]) -> Vec
                 .iter()
                 .any(|kill| earlier.at <= *kill.end() && *kill.start() <= later.at);
             let before = hits[..place].iter().map(|hit| &*hit.target);
-            let least = least_gap(
+            let least = min_gap(
                 Kind::of(host),
                 before,
                 (&earlier.target, earlier.status),
@@ -224,14 +224,14 @@ fn too_soon(log: &Log, hosts: &Hosts, kills: &[RangeInclusive<Duration>]) -> Vec
             );
             let gap = later.at - earlier.at;
             if gap < least {
-                complaints.push(format!(
+                findings.push(format!(
                     "{name}: {} came {gap:?} after {}, not {least:?} (killed in between: {cut})",
                     later.target, earlier.target
                 ));
             }
         }
     }
-    complaints
+    findings
 }
 
 fn size(name: &str, usual: u64) -> usize {
@@ -300,10 +300,10 @@ fn no_host_is_requested_too_soon_in_a_crawl_that_is_often_interrupted_and_killed
     let log = server.log();
     let asked = names.iter().map(|name| log.of(name).count()).sum::<usize>();
     assert!(asked >= fetches, "{asked} of {fetches} fetches");
-    let complaints = too_soon(&log, &hosts, &kills);
+    let findings = too_soon(&log, &hosts, &kills);
     eprintln!(
         "{asked} fetches over {count} hosts with {restarts} restarts: {} violations",
-        complaints.len()
+        findings.len()
     );
-    assert_eq!(complaints, [] as [String; 0]);
+    assert_eq!(findings, [] as [String; 0]);
 }

@@ -13,7 +13,7 @@ use testkit::{Gate, Random, Reply, Server};
 use crate::support::Running;
 
 /// The most requests of a session that are answered.
-const MOST_REQUESTS: usize = 80;
+const MAX_REQUESTS: usize = 80;
 /// The interval at which the sizes of files are read.
 const POLL: Duration = Duration::from_micros(300);
 
@@ -58,7 +58,7 @@ impl Session {
         // As often below a millisecond as above: the next event follows at once or after a wait.
         let most = 1 << random.below(15);
         Self {
-            requests: 1 + random.below(MOST_REQUESTS),
+            requests: 1 + random.below(MAX_REQUESTS),
             kill_point,
             spin: Duration::from_micros(random.below(most) as u64),
         }

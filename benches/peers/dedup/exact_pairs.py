@@ -14,7 +14,7 @@ from itertools import combinations
 
 from neardup import Shingles
 
-LEAST_WORDS = 15
+MIN_WORDS = 15
 
 
 def exact_pairs(documents, resemblance):
@@ -22,7 +22,7 @@ def exact_pairs(documents, resemblance):
     shingles = {
         str(document["id"]): Shingles(document["text"], "word:5")
         for document in documents
-        if len(document["text"].split()) >= LEAST_WORDS
+        if len(document["text"].split()) >= MIN_WORDS
     }
     pairs = {}
     for (one, of_one), (two, of_two) in combinations(shingles.items(), 2):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 REQUIREMENTS = HERE / "requirements.txt"
-LEAST_PYTHON = (3, 12)
+MIN_PYTHON = (3, 12)
 
 
 @dataclass(frozen=True)
@@ -86,8 +86,8 @@ class PythonPeer:
 
     def prepare(self):
         """Installs the packages unless these versions are there. Returns the peer's version."""
-        if python_version(self.python) < LEAST_PYTHON:
-            needed = ".".join(map(str, LEAST_PYTHON))
+        if python_version(self.python) < MIN_PYTHON:
+            needed = ".".join(map(str, MIN_PYTHON))
             raise Unavailable(f"{REQUIREMENTS.name} needs Python {needed}: name one by --python")
         pins = REQUIREMENTS.read_text(encoding="utf-8")
         installed = self.venvs / self.name / "installed"

@@ -271,10 +271,11 @@ fn answer(finder: &Finder, topics: &Topics, directory: &Path, seed: u64) -> Resu
                     let path = locate(&archive, &hit.location.file);
                     let record =
                         WarcReader::open_at(&path, hit.location.offset)?.next_record(1 << 30)?;
-                    let answer = record.and_then(|record| record.answer(&CanonicalForm::default()));
-                    let answer = answer.ok_or("a hit is not in the archive")?;
-                    let body = answer.body.to_bytes()?;
-                    std::hint::black_box(cut.cut(&document(&answer.url, &body).text));
+                    let response =
+                        record.and_then(|record| record.response(&CanonicalForm::default()));
+                    let response = response.ok_or("a hit is not in the archive")?;
+                    let body = response.body.to_bytes()?;
+                    std::hint::black_box(cut.cut(&document(&response.url, &body).text));
                 }
             }
             of_kinds[kind].push(begun.elapsed());

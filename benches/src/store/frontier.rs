@@ -111,7 +111,7 @@ async fn frontier(options: &Options, directory: &Path) -> Result<(), Failure> {
     store.close().await?;
     println!("  close              {:>10.1} s", close());
     println!("  memory             {:>10.0} MiB (goal 512)", memory()?);
-    let queued = store.standing().queued;
+    let queued = store.stats().queued;
     drop(store);
     let bytes = |name: &str| size(&directory.join(name));
     println!(
@@ -125,7 +125,7 @@ async fn frontier(options: &Options, directory: &Path) -> Result<(), Failure> {
     let open = seconds();
     let store = EmbeddedStore::open(directory, &store_options(now))?;
     println!("  restart            {:>10.2} s", open());
-    if store.standing().queued != queued {
+    if store.stats().queued != queued {
         return Err("pages were lost".into());
     }
     Ok(())

@@ -171,7 +171,7 @@ async fn leave(server: &Postgres, url: &str, nodes: &mut Vec<Node>) -> Result<()
     let Some(leaving) = nodes.pop() else {
         return Ok(());
     };
-    let queued = |node: &Node| node.store.standing().queued;
+    let queued = |node: &Node| node.store.stats().queued;
     let due = nodes.iter().map(queued).sum::<u64>() + queued(&leaving);
     let sql = format!(
         "SELECT count(*) FROM journal WHERE bucket IN (SELECT bucket FROM bucket JOIN term ON \
@@ -369,7 +369,7 @@ async fn discover(nodes: &[Node], options: &Options) -> Result<Rate, Failure> {
             is_news |= node.store.refresh().await?;
         }
     }
-    let queued: u64 = nodes.iter().map(|node| node.store.standing().queued).sum();
+    let queued: u64 = nodes.iter().map(|node| node.store.stats().queued).sum();
     if queued < urls {
         return Err(format!("{queued} of {urls} URLs wait").into());
     }

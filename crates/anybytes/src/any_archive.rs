@@ -4,7 +4,7 @@
 use std::io::Cursor;
 use std::path::Path;
 
-use sinks::captures::{Requests, Standing};
+use sinks::captures::{CaptureKind, Requests};
 use sinks::warc::{ReadFault, Record, WarcStream};
 
 /// The maximum number of records.
@@ -39,7 +39,7 @@ pub(crate) fn archive(bytes: &[u8]) -> Vec<u8> {
 }
 
 /// Returns the records of an archive that judges captures by their requests.
-pub(crate) fn judged_records(archive: Vec<u8>) -> Vec<(Record, Standing)> {
+pub(crate) fn judged_records(archive: Vec<u8>) -> Vec<(Record, CaptureKind)> {
     let mut stream = WarcStream::new(Path::new("any.warc"), Cursor::new(archive));
     let mut requests = Requests::default();
     loop {

@@ -30,7 +30,7 @@ pub fn cdxj(bytes: &[u8]) {
     assert_eq!(
         skipped.first.is_some(),
         skipped.count() + skipped.unsorted > 0,
-        "the first oddity is reported"
+        "the first warning is reported"
     );
 
     for text in String::from_utf8_lossy(bytes).lines().take(64) {

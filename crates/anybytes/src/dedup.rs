@@ -34,13 +34,13 @@ pub fn dedup(bytes: &[u8]) {
     let Ok(mut documents) = Documents::below(&paths, &input) else {
         return;
     };
-    let tally = documents.tally();
+    let input_digest = documents.input_digest();
     let repeated = compare(&mut documents, directory.path());
     if documents.next().is_some() {
         return;
     }
-    let (count, _) = tally.total();
-    match kept.and_then(|kept| kept.write(&tally, |number| !repeated.contains(&number))) {
+    let (count, _) = input_digest.total();
+    match kept.and_then(|kept| kept.write(&input_digest, |number| !repeated.contains(&number))) {
         Ok(kept) => {
             assert_eq!(
                 kept.documents, count,
@@ -69,14 +69,14 @@ pub fn dedup(bytes: &[u8]) {
 
 /// Compares documents; returns the numbers of those that repeat an earlier one.
 fn compare(documents: &mut Documents, scratch: &std::path::Path) -> HashSet<u64> {
-    let oddities = documents.oddities();
+    let warnings = documents.warnings();
     let number = RefCell::new(0);
     let numbered = documents
         .take(MAX_DOCUMENTS)
         .map(|document| Ok((number.replace_with(|number| *number + 1), document?)));
     let builder = SignatureBuilder::new(Features::default(), HashKey::ZERO);
     let bands = BandDesign::SKETCH;
-    let signed = corpus::signatures(numbered, oddities, &Reader::new(true), &builder, bands);
+    let signed = corpus::signatures(numbered, warnings, &Reader::new(true), &builder, bands);
     let signed = signed.filter_map(|signed| match signed {
         Ok(signed) => Some(Ok(dedup::Document {
             id: signed.id,

@@ -5,7 +5,7 @@ use crawl::{AdaptiveSignatures, ArchivedVisit, ListingQuota, Policy, RebuildRule
 use journal::DiscoveredUrl;
 use neardup::{Features, HashKey, SignatureBuilder};
 use reading::ReadingRules;
-use sinks::captures::Standing;
+use sinks::captures::CaptureKind;
 use web::{Exchange, Scope, ScopeKind};
 
 use crate::any_archive::{archive, judged_records};
@@ -25,7 +25,7 @@ pub fn rebuild(bytes: &[u8]) {
     let mut scope = Scope::new(ScopeKind::Host, &[], &[]).expect("it has no expressions");
     scope.add_seed(&crate::base::page());
     let (mut exchanges, mut notes, mut robots) = (Vec::<Exchange>::new(), Vec::new(), Vec::new());
-    for (record, standing) in judged_records(archive(bytes)) {
+    for (record, kind) in judged_records(archive(bytes)) {
         match record.kind() {
             "metadata" => notes = fields(&record.block),
             "resource" => {
@@ -35,7 +35,7 @@ pub fn rebuild(bytes: &[u8]) {
             _ => {}
         }
         let exchange = exchange(&record, &policy.reading.canonical);
-        let Some(exchange) = exchange.filter(|_| standing == Standing::ByStatus) else {
+        let Some(exchange) = exchange.filter(|_| kind == CaptureKind::ByStatus) else {
             continue;
         };
         let is_redirect = exchange.location().is_some();

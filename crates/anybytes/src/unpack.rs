@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use sinks::captures::Standing;
+use sinks::captures::CaptureKind;
 use sinks::cdxj::{CdxjReader, MAX_LINE};
 use sinks::wacz::{MergedIndex, PackedFile};
 use unpack::{FileKind, FileNames, MAX_PATH, relative, rewrite_css, rewrite_html};
@@ -19,14 +19,14 @@ pub fn unpack(bytes: &[u8]) {
     let archive = archive(bytes);
     index(&archive);
     let records = judged_records(archive);
-    let pages = records.iter().filter(|(record, standing)| {
-        matches!(record.kind(), "response" | "resource") && *standing == Standing::ByStatus
+    let pages = records.iter().filter(|(record, kind)| {
+        matches!(record.kind(), "response" | "resource") && *kind == CaptureKind::ByStatus
     });
     let pages: Vec<_> = pages
         .filter_map(|(record, _)| Some((record.target()?, record)))
         .collect();
     let media_type = |record: &sinks::warc::Record| match record.http() {
-        Some(answer) => web::content_type(&answer.headers).unwrap_or_default(),
+        Some(response) => web::content_type(&response.headers).unwrap_or_default(),
         None => record.field("Content-Type").unwrap_or_default().to_owned(),
     };
     let kinds = pages.iter();
@@ -38,9 +38,9 @@ pub fn unpack(bytes: &[u8]) {
         let link = |url: &str| names.get(url).map(|to| relative(path, to));
         let media_type = media_type(page);
         let content = match page.http() {
-            Some(answer) => {
-                let body = answer.payload().expect("a body in memory");
-                web::decode(&answer.headers, &body, MAX_CONTENT).bytes
+            Some(response) => {
+                let body = response.payload().expect("a body in memory");
+                web::decode(&response.headers, &body, MAX_CONTENT).bytes
             }
             None => page.block.to_vec().into(),
         };

@@ -10,7 +10,7 @@ pub fn wacz(bytes: &[u8]) {
         Ok(found) => {
             assert!(found.archives <= found.files);
             assert!(found.problems.len() as u64 <= found.problem_count);
-            let is_line = |complaint: &String| !complaint.contains(['\n', '\r', '\u{1b}']);
+            let is_line = |finding: &String| !finding.contains(['\n', '\r', '\u{1b}']);
             assert!(found.problems.iter().all(is_line), "{:?}", found.problems);
         }
         Err(WaczFault::NotZip { .. }) => {}

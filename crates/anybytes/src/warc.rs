@@ -52,7 +52,7 @@ fn is_sound(record: &Record) {
     if let Some((head, payload)) = record.head_and_payload() {
         assert_eq!(head.len() + payload.len(), record.block.len());
     }
-    if let Some(answer) = record.http() {
-        assert!(answer.body().len() <= record.block.len());
+    if let Some(response) = record.http() {
+        assert!(response.body().len() <= record.block.len());
     }
 }

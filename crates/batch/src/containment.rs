@@ -52,7 +52,7 @@ pub struct Containment<'a> {
 pub struct ContainmentOptions {
     /// The minimum containment, above 0 to 1.
     pub least: f64,
-    /// The approximate memory budget in bytes; at least [`LEAST_MEMORY`](crate::LEAST_MEMORY) are
+    /// The approximate memory budget in bytes; at least [`MIN_MEMORY`](crate::MIN_MEMORY) are
     /// used, and 16 bytes for each shingle of the longest document.
     pub memory: usize,
     /// The number of threads that compare.
@@ -88,7 +88,7 @@ pub fn containments<E: From<BatchError>>(
     mut found: impl FnMut(Containment<'_>) -> Result<(), E>,
 ) -> Result<ContainmentSummary, E> {
     let scratch = Scratch::new(&options.scratch);
-    let memory = options.memory.max(crate::LEAST_MEMORY);
+    let memory = options.memory.max(crate::MIN_MEMORY);
     let mut names = DocumentNames::new(&scratch, memory / 8);
     let mut sets = StoredSets::new(&scratch, memory / 8);
     let mut gauge = Gauge::new(control, None);
@@ -264,7 +264,7 @@ impl Block {
             let left = others.len() - at;
             candidates.retain(|&one| shared[place(one)] as usize + left >= need);
             // A list that is not much longer than the candidates is read whole.
-            if list.len() <= FEW * candidates.len() {
+            if list.len() <= MAX_WHOLE_LIST * candidates.len() {
                 for &(_, document) in *list {
                     let count = &mut shared[place(document)];
                     *count += u32::from(*count > 0);
@@ -296,7 +296,7 @@ impl Block {
 }
 
 /// Maximum length of a list per candidate for reading the list as a whole.
-const FEW: usize = 8;
+const MAX_WHOLE_LIST: usize = 8;
 
 /// Returns the minimum number of shingles that is at least the share `least` of `len` shingles; at
 /// least 1.

@@ -87,7 +87,7 @@ pub struct Options {
     /// reference. Only for [`FindingKind::Duplicates`].
     pub originals: bool,
     /// The approximate memory budget in bytes; up to 48 bytes per document come on top. At least
-    /// [`LEAST_MEMORY`](crate::LEAST_MEMORY) are used.
+    /// [`MIN_MEMORY`](crate::MIN_MEMORY) are used.
     pub memory: usize,
     /// The number of threads that compare.
     pub workers: NonZeroUsize,
@@ -142,7 +142,7 @@ struct Run<'a> {
 impl Run<'_> {
     /// Returns the memory to use, in bytes.
     fn memory(self) -> usize {
-        self.options.memory.max(crate::LEAST_MEMORY)
+        self.options.memory.max(crate::MIN_MEMORY)
     }
 }
 

@@ -64,7 +64,7 @@ pub use self_join::{JoinOptions, JoinSummary, self_join};
 pub use shard::{InvalidShard, MAX_SHARDS, Shard};
 
 /// The minimum memory that is used, even if the caller asks for less: 64 KiB.
-pub const LEAST_MEMORY: usize = 64 << 10;
+pub const MIN_MEMORY: usize = 64 << 10;
 
 /// The examples of the README, which are run as tests.
 #[cfg(doctest)]

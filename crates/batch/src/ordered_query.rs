@@ -10,7 +10,7 @@
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use crate::LEAST_MEMORY;
+use crate::MIN_MEMORY;
 use crate::control::Control;
 use crate::error::BatchError;
 use crate::fields::take;
@@ -29,7 +29,7 @@ pub struct QueryOptions {
     /// The part of the repository that is searched.
     pub shard: Shard,
     /// The approximate memory budget for matches in bytes, without the index of the queries. At
-    /// least [`LEAST_MEMORY`] are used.
+    /// least [`MIN_MEMORY`] are used.
     pub memory: usize,
     /// The number of threads that search.
     pub workers: NonZeroUsize,
@@ -66,7 +66,7 @@ pub fn ordered_query<E: From<BatchError>>(
     mut visit: impl FnMut(QueryMatch) -> Result<(), E>,
 ) -> Result<QuerySummary, E> {
     let scratch = Scratch::new(&options.scratch);
-    let mut sorter = Sorter::new(&scratch, options.memory.max(LEAST_MEMORY));
+    let mut sorter = Sorter::new(&scratch, options.memory.max(MIN_MEMORY));
     let (mut matches, workers) = (0, options.workers);
     let take = |found| {
         matches += 1;
@@ -122,7 +122,7 @@ pub fn grouped_query<E: From<BatchError>>(
         memory: options.memory / 2,
         ..options.clone()
     };
-    let mut sorter = Sorter::<GROUPED>::new(&scratch, half.memory.max(LEAST_MEMORY));
+    let mut sorter = Sorter::<GROUPED>::new(&scratch, half.memory.max(MIN_MEMORY));
     // Ids are read fastest in the order of the repository.
     let mut ids = repository.ids()?;
     let summary = ordered_query::<E>(queries, repository, &half, control, |found| {

@@ -46,7 +46,7 @@ pub struct RepeatedPart<'a> {
 /// The options of a run.
 #[derive(Clone, Debug)]
 pub struct PartOptions {
-    /// The approximate memory budget in bytes; at least [`LEAST_MEMORY`](crate::LEAST_MEMORY) are
+    /// The approximate memory budget in bytes; at least [`MIN_MEMORY`](crate::MIN_MEMORY) are
     /// used.
     pub memory: usize,
     /// The directory for data that exceed the memory, in files without names.
@@ -83,7 +83,7 @@ pub fn repeated_parts<E: From<BatchError>>(
     mut found: impl FnMut(RepeatedPart<'_>) -> Result<(), E>,
 ) -> Result<PartSummary, E> {
     let scratch = Scratch::new(&options.scratch);
-    let memory = options.memory.max(crate::LEAST_MEMORY);
+    let memory = options.memory.max(crate::MIN_MEMORY);
     let mut occurrences = Occurrences {
         names: DocumentNames::new(&scratch, memory / 4),
         sorter: Sorter::new(&scratch, memory / 2),

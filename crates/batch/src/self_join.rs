@@ -25,7 +25,7 @@ use crate::scratch::{Scratch, SpillFile};
 pub struct JoinOptions {
     /// Maximum distance of a pair, 0 to [`neardup::tables::MAX_DISTANCE`].
     pub distance: u32,
-    /// The approximate memory budget in bytes. At least [`LEAST_MEMORY`](crate::LEAST_MEMORY) are
+    /// The approximate memory budget in bytes. At least [`MIN_MEMORY`](crate::MIN_MEMORY) are
     /// used.
     pub memory: usize,
     /// The number of threads that compare.
@@ -141,7 +141,7 @@ impl<'s> SelfJoin<'s> {
         Self {
             scratch,
             distance,
-            memory: memory.max(crate::LEAST_MEMORY),
+            memory: memory.max(crate::MIN_MEMORY),
             workers,
             entries: Vec::new(),
             file: None,

@@ -21,7 +21,7 @@ use crate::scratch::{Scratch, SpillFile};
 /// The number of runs that are merged at once.
 const FAN: usize = 64;
 /// Minimum number of bytes of a run that are read at once.
-const LEAST_PIECE: usize = 4_096;
+const MIN_PIECE: usize = 4_096;
 /// The number of records per progress report.
 const REPORTED: u64 = 1 << 12;
 
@@ -47,7 +47,7 @@ impl<'s, const N: usize> Sorter<'s, N> {
 
     pub(crate) fn push(&mut self, record: [u8; N]) -> Result<(), BatchError> {
         self.records.push(record);
-        if self.records.len() * N >= self.memory.max(LEAST_PIECE) {
+        if self.records.len() * N >= self.memory.max(MIN_PIECE) {
             self.records.par_sort_unstable();
             let mut run = Run::new(self.scratch)?;
             self.records
@@ -107,7 +107,7 @@ impl<'s, const N: usize> Sorter<'s, N> {
     }
 
     fn merge(&self, runs: Vec<SpillFile>) -> Sorted<N> {
-        let piece = (self.memory / 2 / runs.len().max(1)).max(LEAST_PIECE);
+        let piece = (self.memory / 2 / runs.len().max(1)).max(MIN_PIECE);
         Sorted {
             runs: runs
                 .into_iter()
@@ -266,7 +266,7 @@ mod tests {
             for record in &records {
                 sorter.push(*record).unwrap();
             }
-            prop_assert_eq!(scratch.written() > 0, records.len() * 3 >= LEAST_PIECE);
+            prop_assert_eq!(scratch.written() > 0, records.len() * 3 >= MIN_PIECE);
             let mut sorted = sorter.finish();
             records.sort_unstable();
             for record in records {

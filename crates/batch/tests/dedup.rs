@@ -12,7 +12,7 @@ use batch::dedup::{
     self, DEFAULT_MEMORY, Document, DocumentTexts, Finding, FindingKind, NamedDocument, Options,
     Summary, TextVerdict,
 };
-use batch::{BatchError, Control, LEAST_MEMORY, Progress, Step};
+use batch::{BatchError, Control, MIN_MEMORY, Progress, Step};
 use neardup::{
     Features, HashKey, MatchKind, PageSignature, PageText, SignatureBuilder, SignatureIndex,
     TextSignature, Thresholds,
@@ -496,7 +496,7 @@ fn a_million_times(
 #[test]
 fn a_million_equal_documents_are_a_million_duplicates_of_the_first() {
     for same_payload in [false, true] {
-        let (some, summary) = a_million_times(FindingKind::Duplicates, same_payload, LEAST_MEMORY);
+        let (some, summary) = a_million_times(FindingKind::Duplicates, same_payload, MIN_MEMORY);
         assert_eq!(summary.findings, 999_999);
         // The text is kept once; a document leaves its name and the digest of its payload.
         assert!(summary.spilled < 64 << 20, "{}", summary.spilled);
@@ -531,7 +531,7 @@ fn equal_documents_beyond_the_memory_are_one_cluster() {
     let (clusters, summary) = run(
         &signatures,
         FindingKind::Clusters { chained: true },
-        LEAST_MEMORY,
+        MIN_MEMORY,
         1,
     );
     assert!(summary.spilled > 0);

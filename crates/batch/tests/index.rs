@@ -341,12 +341,12 @@ proptest! {
         bits in 8_u32..=64,
         count in 0_usize..1_500,
         centres in 1_u64..200,
-        most_flips in 0_u64..9,
+        max_flips in 0_u64..9,
         seed: u64,
     ) {
         let fingerprint = |number: u64| {
             let drawn = mixed(seed.wrapping_add(number));
-            let flips = (0..drawn >> 40 & most_flips).map(|flip| mixed(drawn ^ flip) % 64);
+            let flips = (0..drawn >> 40 & max_flips).map(|flip| mixed(drawn ^ flip) % 64);
             let centre = mixed(seed ^ (drawn % centres));
             flips.fold(centre, |bits, flip| bits ^ 1 << flip) >> (64 - bits)
         };

@@ -10,9 +10,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use batch::{
-    BatchError, Control, FingerprintFile, FingerprintWriter, JoinOptions, JoinSummary,
-    LEAST_MEMORY, Pair, ParametersDigest, Progress, QueryMatch, QueryOptions, Repository, Shard,
-    Step, ordered_pairs, ordered_query, query, self_join,
+    BatchError, Control, FingerprintFile, FingerprintWriter, JoinOptions, JoinSummary, MIN_MEMORY,
+    Pair, ParametersDigest, Progress, QueryMatch, QueryOptions, Repository, Shard, Step,
+    ordered_pairs, ordered_query, query, self_join,
 };
 use neardup::{Features, Fingerprint, HashKey};
 use proptest::prelude::*;
@@ -113,12 +113,12 @@ fn no_fingerprint_and_one_fingerprint_make_no_pair() {
 #[test]
 fn equal_fingerprints_beyond_the_memory_are_paired_once_each() {
     let directory = tempfile::tempdir().unwrap();
-    let count = 2 * LEAST_MEMORY / 26;
+    let count = 2 * MIN_MEMORY / 26;
     let file = written(&directory.path().join("prints"), &vec![77; count]);
     let mut seen = vec![0_u32; count];
     let joined = self_join(
         &file,
-        &options(directory.path(), 3, LEAST_MEMORY, 2),
+        &options(directory.path(), 3, MIN_MEMORY, 2),
         Control::none(),
         |near| {
             assert_eq!(near.distance, 0);
@@ -149,7 +149,7 @@ fn planted_neighbours_among_a_hundred_thousand_are_found_in_little_memory() {
             .filter(|&number| within(number) <= distance)
             .count();
         let (in_memory, _) = joined(&file, &options(directory.path(), distance, 64 << 20, 2));
-        let (spilled, owned) = joined(&file, &options(directory.path(), distance, LEAST_MEMORY, 2));
+        let (spilled, owned) = joined(&file, &options(directory.path(), distance, MIN_MEMORY, 2));
         assert!(owned.spilled > 0);
         assert_eq!(first_difference(&in_memory, &spilled), None);
         // Random fingerprints are hardly ever so near.
@@ -367,7 +367,7 @@ fn progress_reaches_the_end_and_a_cancelled_join_ends() {
     let fingerprints: Vec<u64> = (0..10_000).map(mixed).collect();
     let file = written(&directory.path().join("prints"), &fingerprints);
     let run = |log: &Log| {
-        let options = options(directory.path(), 3, LEAST_MEMORY, 2);
+        let options = options(directory.path(), 3, MIN_MEMORY, 2);
         self_join(&file, &options, Control::new(log, &log.end), |_| {
             Ok::<(), BatchError>(())
         })
@@ -409,8 +409,8 @@ proptest! {
         prop_assert_eq!(owned.spilled, 0);
         prop_assert_eq!(first_difference(&pairs, &expected), None);
         let (pairs, owned) =
-            joined(&file, &options(directory.path(), distance, LEAST_MEMORY, workers));
-        prop_assert_eq!(owned.spilled > 0, count > LEAST_MEMORY / 26);
+            joined(&file, &options(directory.path(), distance, MIN_MEMORY, workers));
+        prop_assert_eq!(owned.spilled > 0, count > MIN_MEMORY / 26);
         prop_assert_eq!(first_difference(&pairs, &expected), None);
     }
 

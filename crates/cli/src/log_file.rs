@@ -113,21 +113,21 @@ mod tests {
 
     use super::*;
 
-    /// A disk with room for `room` bytes.
+    /// A disk with space for `space` bytes.
     #[derive(Default)]
     struct Small {
         content: Vec<u8>,
-        room: usize,
+        space: usize,
     }
 
     impl Write for Small {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            let taken = bytes.len().min(self.room);
+            let taken = bytes.len().min(self.space);
             if taken == 0 {
                 return Err(io::ErrorKind::StorageFull.into());
             }
             self.content.extend_from_slice(&bytes[..taken]);
-            self.room -= taken;
+            self.space -= taken;
             Ok(taken)
         }
 
@@ -140,17 +140,17 @@ mod tests {
 
     #[test]
     fn with_any_room_every_whole_line_is_json_and_lost_ones_are_counted() {
-        for room in 0..=3 * LINE.len() {
+        for space in 0..=3 * LINE.len() {
             let clock = Clock::fixed(Timestamp::from_millis(0));
             let mut log = LogFile::new(Small::default(), clock);
-            log.file.room = room;
+            log.file.space = space;
             for _ in 0..3 {
                 log.write_all(LINE).unwrap();
             }
-            // Too little room for a line, then any amount.
-            log.file.room += 5;
+            // Too little space for a line, then any amount.
+            log.file.space += 5;
             log.write_all(LINE).unwrap();
-            log.file.room = usize::MAX;
+            log.file.space = usize::MAX;
             for _ in 0..2 {
                 log.write_all(LINE).unwrap();
             }
@@ -168,9 +168,9 @@ mod tests {
             let twice = written + lost - 6;
             assert!(
                 twice <= broken.max(1) && written >= 2,
-                "with room for {room} bytes"
+                "with space for {space} bytes"
             );
-            assert!(broken <= 2, "{broken} with room for {room} bytes");
+            assert!(broken <= 2, "{broken} with space for {space} bytes");
         }
     }
 

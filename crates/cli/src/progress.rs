@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use console::Term;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use messages::{Counter, say};
-use store::{Frontier, Standing};
+use messages::{Counter, counted, say};
+use store::{Frontier, FrontierStats};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
@@ -100,13 +100,13 @@ pub(crate) fn show(
     let plain = !quiet && !is_seen();
     tokio::spawn(async move {
         let begun = Instant::now();
-        let before = frontier.standing().totals.pages;
+        let before = frontier.stats().totals.pages;
         let every = if plain { PLAIN_LINE_EVERY } else { REFRESH };
         let mut ticks = tokio::time::interval_at(begun + every, every);
         let terminal = Term::stderr();
         loop {
             ticks.tick().await;
-            let progress = Progress::new(frontier.standing(), before, begun.elapsed(), max_pages);
+            let progress = Progress::new(frontier.stats(), before, begun.elapsed(), max_pages);
             if plain {
                 say(&progress.plain());
             } else {
@@ -119,7 +119,7 @@ pub(crate) fn show(
 
 /// The progress of a crawl at one moment.
 struct Progress {
-    standing: Standing,
+    stats: FrontierStats,
     /// New pages per second.
     rate: f64,
     elapsed: Duration,
@@ -151,15 +151,15 @@ const BETWEEN: &str = " · ";
 
 impl Progress {
     fn new(
-        standing: Standing,
+        stats: FrontierStats,
         pages_before: u64,
         elapsed: Duration,
         max_pages: Option<u64>,
     ) -> Self {
-        let new_pages = standing.totals.pages.saturating_sub(pages_before);
+        let new_pages = stats.totals.pages.saturating_sub(pages_before);
         Self {
             rate: new_pages as f64 / elapsed.as_secs_f64().max(0.001),
-            standing,
+            stats,
             elapsed,
             max_pages,
         }
@@ -198,56 +198,53 @@ impl Progress {
         let Some(most) = self.max_pages else {
             return String::new();
         };
-        let (most, done) = (
-            u128::from(most.max(1)),
-            u128::from(self.standing.totals.pages),
-        );
+        let (most, done) = (u128::from(most.max(1)), u128::from(self.stats.totals.pages));
         let full = usize::try_from(done * 10 / most).map_or(10, |full| full.min(10));
         format!("[{}{}]", "#".repeat(full), "-".repeat(10 - full))
     }
 
     fn store_away(&self) -> String {
-        match self.standing.is_store_away {
+        match self.stats.is_store_away {
             true => "waiting for the store".to_owned(),
             false => String::new(),
         }
     }
 
     fn pages(&self) -> String {
-        let pages = self.standing.totals.pages;
+        let pages = self.stats.totals.pages;
         match self.max_pages {
             Some(most) => format!("{pages}/{most} pages"),
-            None => format!("{pages} pages"),
+            None => counted(pages, "page"),
         }
     }
 
     /// Returns the share of pages on topic; empty without a topic, because then pages are not
     /// judged.
     fn harvest(&self) -> String {
-        match self.standing.totals.harvest() {
+        match self.stats.totals.harvest() {
             Some(share) => format!("{:.0} % on topic", share * 100.0),
             None => String::new(),
         }
     }
 
     fn unique(&self) -> String {
-        format!("{} unique", self.standing.totals.unique)
+        format!("{} unique", self.stats.totals.unique)
     }
 
     fn changed(&self) -> String {
-        unless_none(self.standing.totals.changed, "changed")
+        unless_none(self.stats.totals.changed, "changed")
     }
 
     fn duplicates(&self) -> String {
-        let totals = &self.standing.totals;
+        let totals = &self.stats.totals;
         let duplicates = totals
             .exact_duplicates
             .saturating_add(totals.near_duplicates);
-        format!("{duplicates} duplicates")
+        counted(duplicates, "duplicate")
     }
 
     fn failed(&self) -> String {
-        format!("{} failed", self.standing.totals.failed)
+        format!("{} failed", self.stats.totals.failed)
     }
 
     fn rate(&self) -> String {
@@ -255,17 +252,17 @@ impl Progress {
     }
 
     fn hosts(&self) -> String {
-        format!("{} active hosts", self.standing.active_hosts)
+        format!("{} active hosts", self.stats.active_hosts)
     }
 
     fn queued(&self) -> String {
-        format!("{} queued", self.standing.queued)
+        format!("{} queued", self.stats.queued)
     }
 
     /// Returns the number of postponed URLs, so that a crawl that only waits for dead hosts shows
     /// what it waits for.
     fn postponed(&self) -> String {
-        unless_none(self.standing.postponed, "to be retried")
+        unless_none(self.stats.postponed, "to be retried")
     }
 }
 
@@ -293,19 +290,19 @@ mod tests {
             failed: 17,
             ..Totals::default()
         };
-        let standing = Standing {
+        let stats = FrontierStats {
             totals,
             queued: 5678,
             postponed,
             leased: 3,
-            set_aside: 0,
+            quarantined: 0,
             unreachable: 0,
             unreachable_hosts: 0,
             active_hosts: 12,
             hosts: 14,
             is_store_away: false,
         };
-        Progress::new(standing, 1000, Duration::from_secs(3_723), max_pages)
+        Progress::new(stats, 1000, Duration::from_secs(3_723), max_pages)
     }
 
     #[test]
@@ -344,7 +341,7 @@ mod tests {
     #[test]
     fn a_store_that_is_out_of_reach_is_the_last_part_to_be_dropped() {
         let mut progress = progress(None, 2);
-        progress.standing.is_store_away = true;
+        progress.stats.is_store_away = true;
         let line = "waiting for the store · 1234 pages · 0.1/s";
         assert_eq!(progress.fitting(50), line);
         assert!(progress.plain().starts_with("waiting for the store · "));
@@ -368,7 +365,7 @@ mod tests {
             queued in any::<u64>(),
         ) {
             let mut progress = progress(max_pages, 2);
-            (progress.standing.totals.pages, progress.standing.queued) = (pages, queued);
+            (progress.stats.totals.pages, progress.stats.queued) = (pages, queued);
             let line = progress.fitting(width);
             prop_assert!(line.chars().count() <= width.saturating_sub(1));
         }

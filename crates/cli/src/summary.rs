@@ -12,7 +12,7 @@ use journal::{CutSum, ReasonKind};
 use messages::{pasted, printable};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
-use store::Standing;
+use store::FrontierStats;
 
 /// The summary. Its field names are the public format of `--summary json`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -137,14 +137,14 @@ fn shown(directory: &Path) -> String {
 }
 
 impl Summary {
-    /// Summarizes a session, given the crawl's standing `before` it.
+    /// Summarizes a session, given the crawl's statistics `before` it.
     pub(crate) fn new(
         finished: &'static str,
-        before: &Standing,
+        before: &FrontierStats,
         context: &CrawlContext,
         took: Duration,
     ) -> Self {
-        let after = context.frontier.standing();
+        let after = context.frontier.stats();
         let (totals, focus) = (&after.totals, context.focus.as_ref());
         let has_requisites = totals.requisites + totals.requisites_missing > 0;
         let fetches_requisites =
@@ -226,7 +226,7 @@ fn write_counts<S: Serializer>(counts: &Counts, serializer: S) -> Result<S::Ok, 
 /// Counts the URLs that were seen but not visited, and names the kinds whose count is a lower
 /// bound.
 fn skipped(
-    after: &Standing,
+    after: &FrontierStats,
     telemetry: &Telemetry,
 ) -> (BTreeMap<&'static str, u64>, Vec<&'static str>) {
     let (mut counts, mut at_least) = (BTreeMap::new(), Vec::new());

@@ -41,7 +41,7 @@ impl<'a> WordDiff<'a> {
 
     /// Writes the numbers of words and shingles as text, under the names of both texts.
     pub(crate) fn write_figures(&self, out: &mut dyn Write, a: &str, b: &str) -> io::Result<()> {
-        let figures = self.difference.figures();
+        let figures = self.difference.statistics();
         writeln!(
             out,
             "words: {} only in {a}, {} only in {b}, of {} and {}",

@@ -15,17 +15,17 @@ use crate::reason::Reason;
 /// Maximum words of a run whose numbers are compared.
 const SHORT_RUN: usize = 8;
 /// Minimum number of places where a word replaces the same other word, to count as a name.
-const LEAST_TIMES: usize = 2;
+const MIN_TIMES: usize = 2;
 /// Signs that separate words. Pages of one site vary them without meaning.
 const SEPARATORS: [&str; 10] = ["|", "·", "•", "–", "—", "-", "»", "›", "/", ">"];
 /// Maximum length of a name, in words.
 const NAME: usize = 4;
 /// Maximum words and marks on each side of a number that may belong to the same date.
-const MOST_AROUND: usize = 4;
+const MAX_AROUND: usize = 4;
 /// Maximum numbers of a page that may change on their own at a time: a counter, a time and a date.
-pub(crate) const MOST_NUMBERS: usize = 3;
+pub(crate) const MAX_NUMBERS: usize = 3;
 /// Maximum number of shared numbers that are examined.
-const MOST_EQUAL: usize = 32;
+const MAX_EQUAL: usize = 32;
 /// Length of the text before and after a run that identifies its place, in bytes.
 const NEAR: usize = 160;
 
@@ -118,7 +118,7 @@ impl<'a> Differences<'a> {
         if ours.block.shape == theirs.block.shape {
             self.shared += if is_frame { 0 } else { ours.block.words };
             for differing in ours.values_that_differ(theirs) {
-                if self.number.is_some() && self.places.len() > MOST_NUMBERS {
+                if self.number.is_some() && self.places.len() > MAX_NUMBERS {
                     break;
                 }
                 let is_name = self.is_name_of_pages(differing.ours, differing.theirs);
@@ -282,7 +282,7 @@ impl<'a> Differences<'a> {
         let named = self
             .names
             .iter()
-            .filter(|((one, other), times)| **times >= LEAST_TIMES && one != other)
+            .filter(|((one, other), times)| **times >= MIN_TIMES && one != other)
             .max_by(|one, other| one.1.cmp(other.1).then_with(|| other.0.cmp(one.0)));
         let named = named.map(|((one, other), _)| Reason::Name(one.clone(), other.clone()));
         let sign = self.sign.take().filter(|_| !self.ignores_signs);
@@ -328,8 +328,7 @@ fn is_in_changing_run(
 /// Returns the places of all runs that a part of a text may belong to.
 fn places_around<'a>(text: &'a str, at: &Range<usize>) -> impl Iterator<Item = u64> + use<'a> {
     let surroundings = Surroundings::of(text, at);
-    let around =
-        (0..=MOST_AROUND).flat_map(|left| (0..=MOST_AROUND).map(move |right| (left, right)));
+    let around = (0..=MAX_AROUND).flat_map(|left| (0..=MAX_AROUND).map(move |right| (left, right)));
     around.filter_map(move |wider| surroundings.place(wider))
 }
 
@@ -338,7 +337,7 @@ pub(crate) fn places_of_numbers(blocks: &[&Block], is_known: impl Fn(u64) -> boo
     let values = blocks
         .iter()
         .flat_map(|block| block.values().into_iter().map(move |value| (block, value)));
-    let places = values.take(MOST_EQUAL).flat_map(|(block, value)| {
+    let places = values.take(MAX_EQUAL).flat_map(|(block, value)| {
         let around = places_around(&block.text, &value.range());
         around.chain([value.place(block)])
     });

@@ -13,7 +13,7 @@ pub(crate) const LONG: usize = 10;
 /// Minimum words of a sentence; shorter lines are bylines and labels.
 pub(crate) const SENTENCE: usize = 6;
 /// Minimum words of a sentence; shorter lines are bylines and labels.
-const LEAST_WORDS_WITHOUT_SENTENCES: usize = 25;
+const MIN_WORDS_WITHOUT_SENTENCES: usize = 25;
 /// … if at most one word in this many has a capital or ends with a mark.
 const MARKED_PART: usize = 50;
 /// Maximum words of a heading. A text without lines is not a heading.
@@ -369,7 +369,7 @@ fn lacks_sentences(parts: &PageParts<'_>) -> bool {
         cased += usize::from(is_capital || word.contains(char::is_lowercase));
         signs += usize::from(is_capital || is_mark(word));
     }
-    words >= LEAST_WORDS_WITHOUT_SENTENCES && 2 * cased > words && MARKED_PART * signs <= words
+    words >= MIN_WORDS_WITHOUT_SENTENCES && 2 * cased > words && MARKED_PART * signs <= words
 }
 
 /// Returns the number of words: runs without white space, or the characters of a script without

@@ -2,16 +2,16 @@
 
 use hashbrown::{HashMap, HashSet};
 
-use crate::alike::{Differences, MOST_NUMBERS, places_of_numbers};
+use crate::alike::{Differences, MAX_NUMBERS, places_of_numbers};
 use crate::blocks::{Block, ComparedPage, LONG, bag_of};
 use crate::frame::{Changes, Frames};
 use crate::parts::{Left, Parts};
 use crate::reason::Reason;
 
 /// Minimum shared words of two pages with the same content.
-const LEAST_SHARED: usize = 15;
+const MIN_SHARED: usize = 15;
 /// Minimum shared words of texts that may differ by a word added within a block.
-const LEAST_EDITED: usize = 100;
+const MIN_EDITED: usize = 100;
 /// Maximum rest of two repeats: one word per this many shared words.
 const PART_OF_REPEAT: usize = 20;
 /// Maximum rest of a page and its source, in the same unit: markup contains words, too.
@@ -25,7 +25,7 @@ const MORE_BLOCKS: usize = 4;
 /// Minimum words of a paragraph. A saying that is picked at random is shorter.
 const PARAGRAPH: usize = 25;
 /// Minimum confidence in the detected language of a few words.
-const LEAST_CONFIDENCE: f64 = 0.3;
+const MIN_CONFIDENCE: f64 = 0.3;
 
 /// Outcome of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,7 +123,7 @@ pub fn decide(
             Decision::of(weighed.outcome(page, &parts, &differences, &is_changing))
         }
     };
-    if shared >= LEAST_SHARED && is_one_subject {
+    if shared >= MIN_SHARED && is_one_subject {
         decision.changes = changes(&parts, &differences, (page, original), frames, shared);
     }
     decision
@@ -160,11 +160,11 @@ impl Weighed {
             && has_more(&parts.only_original, self.theirs, &parts.only_page)
             || differences.theirs == 0
                 && has_more(&parts.only_page, self.ours, &parts.only_original);
-        let is_short_edit = is_edited && !is_part && shared < LEAST_EDITED;
+        let is_short_edit = is_edited && !is_part && shared < MIN_EDITED;
         if differences.replaced > 0 || is_short_edit {
             return Outcome::Undecided;
         }
-        if shared < LEAST_SHARED {
+        if shared < MIN_SHARED {
             let mut left = parts.only_page.iter().chain(&parts.only_original);
             let has_other = left.any(|left| !left.is_frame && !is_changing(left.place));
             return match shared > 0 && !has_other && !is_edited {
@@ -283,7 +283,7 @@ fn changes(
     // A site regenerates its views, so text that stays the same in them is a fact. A copy keeps the
     // date of its page as it keeps a price, and lists share some item or other.
     let is_view = ours_rest.max(theirs_rest) > most && !parts.is_list();
-    let numbers = match differences.places.len() <= MOST_NUMBERS {
+    let numbers = match differences.places.len() <= MAX_NUMBERS {
         true => differences.places.clone(),
         false => Vec::new(),
     };
@@ -298,7 +298,7 @@ fn changes(
         beside,
         numbers,
         of_content,
-        names: match differences.names_at.len() <= MOST_NUMBERS {
+        names: match differences.names_at.len() <= MAX_NUMBERS {
             true => differences.names_at.clone(),
             false => Vec::new(),
         },
@@ -345,7 +345,7 @@ fn is_edition(parts: &Parts<'_>, page: &ComparedPage) -> bool {
     let language = |blocks: &mut dyn Iterator<Item = &Block>| {
         let text: Vec<&str> = blocks.map(|block| block.text.as_str()).collect();
         let found = whatlang::detect(&text.join(" "))?;
-        (found.confidence() >= LEAST_CONFIDENCE).then(|| found.lang())
+        (found.confidence() >= MIN_CONFIDENCE).then(|| found.lang())
     };
     let of = |left: &[Left<'_>]| language(&mut left.iter().map(|left| left.block));
     let only_page: HashSet<u64> = parts.only_page.iter().map(|left| left.block.hash).collect();

@@ -11,7 +11,7 @@ const MAX_BLOCKS: usize = 4_096;
 const MAX_PLACES: usize = 256;
 /// Minimum number of headings that a boilerplate block occurs under. An article's name may occur on
 /// all pages of a list, but these share one heading. A boilerplate block must also occur …
-const LEAST_CONTENTS_OF_BLOCK: u32 = 8;
+const MIN_CONTENTS_OF_BLOCK: u32 = 8;
 /// … on at least one in this many of all kept pages, …
 const PART_OF_PAGES: u32 = 10;
 /// … or, if it is long, on one in this many: a product's text also occurs on the pages of its
@@ -21,18 +21,18 @@ const PART_OF_PAGES_IF_LONG: u32 = 100;
 const PART_OF_CONTENT: u32 = 2;
 /// A place changes on its own if it changed in otherwise equal pairs of at least this many
 /// contents, …
-const LEAST_CONTENTS: usize = 3;
+const MIN_CONTENTS: usize = 3;
 /// … or, for a number or a place outside the main content, in at least this many pairs of any
 /// content; …
 const OFTEN: u32 = 32;
 /// … for a name, in at least this many pairs. Doorway pages have the same text for every town.
 const OFTEN_FOR_NAME: u32 = 40;
 /// Minimum number of values of a number that changes on its own, …
-const LEAST_VALUES: usize = 5;
+const MIN_VALUES: usize = 5;
 /// … and of a name. A size or a register has one of a few values.
-const LEAST_VALUES_OF_NAME: usize = 32;
+const MIN_VALUES_OF_NAME: usize = 32;
 /// Minimum number of contents for a place in the main content.
-const LEAST_CONTENTS_OF_MAIN: usize = 5;
+const MIN_CONTENTS_OF_MAIN: usize = 5;
 
 /// Boilerplate of a host, learned from its kept pages in the order of their visits.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -87,7 +87,7 @@ impl Frames<'_> {
                 let change = common.changes.get(&place);
                 change.is_some_and(|change| {
                     change.kind == ChangeKind::Number
-                        && change.contents.len() >= LEAST_CONTENTS
+                        && change.contents.len() >= MIN_CONTENTS
                         && change.has_most_pairs()
                 })
             })
@@ -123,14 +123,14 @@ impl Changes {
 /// A place that changed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Change {
-    /// Contents whose pairs changed here, up to [`LEAST_CONTENTS_OF_MAIN`].
+    /// Contents whose pairs changed here, up to [`MIN_CONTENTS_OF_MAIN`].
     contents: Vec<u64>,
     /// Number of pairs that changed here.
     changed: u32,
     /// Number of pairs that did not change here.
     stable: u32,
     kind: ChangeKind,
-    /// Distinct values of a number or name, up to [`LEAST_VALUES_OF_NAME`].
+    /// Distinct values of a number or name, up to [`MIN_VALUES_OF_NAME`].
     values: Vec<u64>,
 }
 
@@ -231,9 +231,9 @@ impl HostFrame {
                 known.push(new);
             }
         };
-        note(&mut change.contents, LEAST_CONTENTS_OF_MAIN, content);
+        note(&mut change.contents, MIN_CONTENTS_OF_MAIN, content);
         if let Some(value) = value {
-            note(&mut change.values, LEAST_VALUES_OF_NAME, value);
+            note(&mut change.values, MIN_VALUES_OF_NAME, value);
         }
     }
 
@@ -265,7 +265,7 @@ impl HostFrame {
 
     fn known(&self, key: u64) -> Option<FrameBlock> {
         let known = *self.blocks.get(&key)?;
-        let has_contents = known.contents.count_ones() >= LEAST_CONTENTS_OF_BLOCK;
+        let has_contents = known.contents.count_ones() >= MIN_CONTENTS_OF_BLOCK;
         let is_boilerplate = known.is_long && known.pages >= self.pages / PART_OF_PAGES_IF_LONG;
         (has_contents && (is_boilerplate || self.is_common(known))).then_some(known)
     }
@@ -287,9 +287,9 @@ impl HostFrame {
         self.changes.get(&place).is_some_and(|change| {
             let has_contents = match change.kind {
                 ChangeKind::Beside | ChangeKind::Number => {
-                    change.contents.len() >= LEAST_CONTENTS || change.changed >= OFTEN
+                    change.contents.len() >= MIN_CONTENTS || change.changed >= OFTEN
                 }
-                ChangeKind::OfContent => change.contents.len() >= LEAST_CONTENTS_OF_MAIN,
+                ChangeKind::OfContent => change.contents.len() >= MIN_CONTENTS_OF_MAIN,
                 ChangeKind::Name => change.changed >= OFTEN_FOR_NAME,
             };
             has_contents && change.has_most_pairs()
@@ -301,8 +301,8 @@ impl Change {
     /// Returns true if the place changed in most pairs, with enough values.
     fn has_most_pairs(&self) -> bool {
         let values = match self.kind {
-            ChangeKind::Number => LEAST_VALUES,
-            ChangeKind::Name => LEAST_VALUES_OF_NAME,
+            ChangeKind::Number => MIN_VALUES,
+            ChangeKind::Name => MIN_VALUES_OF_NAME,
             ChangeKind::Beside | ChangeKind::OfContent => 0,
         };
         self.values.len() >= values && self.changed >= self.stable

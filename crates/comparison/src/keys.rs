@@ -7,7 +7,7 @@ use crate::frame::HostFrame;
 use crate::parts::own_blocks;
 
 /// Minimum words of a block that serves as a key.
-const LEAST_WORDS_OF_KEY: usize = 5;
+const MIN_WORDS_OF_KEY: usize = 5;
 
 /// Lookup keys of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,7 +40,7 @@ impl ComparedPage {
         blocks.sort_by_key(|block| spread(block.hash));
         blocks.dedup_by_key(|block| block.hash);
         let sampled = hashes(&blocks, sampled);
-        blocks.retain(|block| block.words >= LEAST_WORDS_OF_KEY);
+        blocks.retain(|block| block.words >= MIN_WORDS_OF_KEY);
         blocks.sort_by_key(|block| (Reverse(block.text.len()), block.hash));
         Keys {
             longest: hashes(&blocks, longest),

@@ -14,7 +14,7 @@ const MAX_PAIRED: usize = 128;
 const ALIKE: f64 = 0.6;
 /// The minimum for short blocks, which may share only a label: `Date: 4 May`.
 const ALIKE_SHORT: f64 = 0.5;
-const SHORT: usize = 4;
+const MAX_SHORT_BLOCK: usize = 4;
 
 /// A block that only one page has.
 #[derive(Clone, Copy, Debug)]
@@ -310,7 +310,11 @@ impl Bag {
     /// Returns Dice's coefficient of two bags; 0 if they are not similar.
     fn similarity(&self, other: &Self) -> f64 {
         let longer = self.words.len().max(other.words.len());
-        let least = if longer <= SHORT { ALIKE_SHORT } else { ALIKE };
+        let least = if longer <= MAX_SHORT_BLOCK {
+            ALIKE_SHORT
+        } else {
+            ALIKE
+        };
         // Each bit that only one bag has means at least one word that the other bag lacks.
         let may_share = |one: &Self, other: &Self| {
             one.words.len() - (one.sample & !other.sample).count_ones() as usize
@@ -391,7 +395,7 @@ mod tests {
         ) {
             let (one, other) = (Bag::of(&one), Bag::of(&other));
             let longer = one.words.len().max(other.words.len());
-            let least = if longer <= SHORT { ALIKE_SHORT } else { ALIKE };
+            let least = if longer <= MAX_SHORT_BLOCK { ALIKE_SHORT } else { ALIKE };
             let expected = dice_at_least(least, &one.words, &other.words);
             prop_assert_eq!(one.similarity(&other), expected);
         }

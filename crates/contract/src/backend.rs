@@ -122,8 +122,8 @@ pub enum Promise {
     /// concurrently.
     NewCount,
     /// A page that two sessions died with is leased alone, and no other lease is out anywhere.
-    SetAsideAlone,
-    /// The standing counts the hosts of the whole crawl that are down. A store with several nodes
+    QuarantinedAlone,
+    /// The stats count the hosts of the whole crawl that are down. A store with several nodes
     /// may count only the hosts of each node.
     HostsDown,
     /// A later session continues an earlier one.
@@ -138,7 +138,7 @@ impl fmt::Display for Promise {
             Self::HostOrder => "hosts in the order in which they became ready",
             Self::OrderOverSessions => "turns that outlast a session",
             Self::NewCount => "an exact count of new URLs",
-            Self::SetAsideAlone => "pages that are set aside visited alone",
+            Self::QuarantinedAlone => "quarantined pages visited alone",
             Self::HostsDown => "a count of all hosts that are down",
             Self::Sessions => "later sessions of a crawl",
             Self::EarlierCrawls => "earlier crawls",

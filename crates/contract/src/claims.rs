@@ -87,7 +87,7 @@ async fn a_url_discovered_while_it_was_claimed_is_leased_after_the_claim_is_give
             let mut expected = vec![TARGET];
             expected.splice(..0, is_repeated.then_some(MOVED));
             assert_eq!(visit_all(frontier).await, expected, "{number}: {found:?}");
-            assert_eq!(frontier.standing().queued, 0);
+            assert_eq!(frontier.stats().queued, 0);
             assert_eq!(seed(frontier, [TARGET]).await, 0, "it was visited");
             agree(session).await;
         }
@@ -113,7 +113,7 @@ async fn a_url_discovered_while_it_was_claimed_is_not_leased_if_a_settlement_nam
         };
         settle(frontier, moved, Settlement::Done(visit), 0).await;
         assert_eq!(supply(frontier, 0).await, Supply::Exhausted, "{found:?}");
-        assert_eq!(frontier.standing().queued, 0);
+        assert_eq!(frontier.stats().queued, 0);
         agree(session).await;
     }
 }
@@ -136,7 +136,7 @@ async fn a_probe_that_a_redirect_claims_is_not_leased_meanwhile(backend: &dyn Ba
         settle(frontier, moved, settlement, 0).await;
         let expected: &[&str] = if is_named { &[] } else { &[TARGET] };
         assert_eq!(visit_all(frontier).await, expected);
-        assert_eq!(frontier.standing().queued, 0);
+        assert_eq!(frontier.stats().queued, 0);
         agree(session).await;
     }
 }

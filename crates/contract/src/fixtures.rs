@@ -60,13 +60,17 @@ pub fn done(lease: &Lease) -> Settlement {
     done_with(lease, None, Vec::new())
 }
 
-/// Returns the end of a visit that is archived under `ticket` and found these links.
+/// Returns the end of a visit that is archived under `archive_sequence` and found these links.
 #[must_use]
-pub fn done_with(lease: &Lease, ticket: Option<u64>, links: Vec<DiscoveredUrl>) -> Settlement {
-    let archived = ticket.map(|ticket| ArchiveSpan {
-        ticket,
+pub fn done_with(
+    lease: &Lease,
+    archive_sequence: Option<u64>,
+    links: Vec<DiscoveredUrl>,
+) -> Settlement {
+    let archived = archive_sequence.map(|archive_sequence| ArchiveSpan {
+        archive_sequence,
         file: "a.warc.gz".to_owned(),
-        end: (ticket + 1) * 100,
+        end: (archive_sequence + 1) * 100,
     });
     Settlement::Done(FinishedVisit {
         archived,

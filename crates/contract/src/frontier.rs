@@ -142,7 +142,7 @@ async fn a_postponed_page_comes_back_when_it_is_due_and_its_attempts_are_counted
     let other = lease(frontier, 10).await;
     assert_eq!(other.url().as_str(), "http://a.test/2");
     visit(frontier, other, 20).await;
-    assert_eq!(frontier.standing().queued, 1);
+    assert_eq!(frontier.stats().queued, 1);
     let too_early = supply(frontier, 999).await;
     assert_eq!(too_early, Supply::NothingBefore(at(1000)));
     let again = lease(frontier, 1000).await;
@@ -173,7 +173,7 @@ async fn a_host_at_its_page_limit_keeps_the_rest_queued_and_does_not_hold_up_the
     seed(frontier, ["http://a.test/1", "http://a.test/2"]).await;
     visit(frontier, lease(frontier, 0).await, 0).await;
     assert_eq!(supply(frontier, 0).await, Supply::Exhausted);
-    assert_eq!(frontier.standing().queued, 1);
+    assert_eq!(frontier.stats().queued, 1);
 }
 
 async fn a_host_with_limits_of_its_own_has_these(backend: &dyn Backend) {
@@ -239,10 +239,10 @@ async fn archived_pages_are_recorded_in_the_order_of_the_archive(backend: &dyn B
     .await;
     let mut out = leases(frontier, 0, 9).await.into_iter();
     let [first, second, third] = std::array::from_fn(|_| out.next().unwrap());
-    for (lease, ticket, unique) in [(second, 1, 0), (third, 2, 0), (first, 0, 3)] {
-        let settlement = done_with(&lease, Some(ticket), Vec::new());
+    for (lease, archive_sequence, unique) in [(second, 1, 0), (third, 2, 0), (first, 0, 3)] {
+        let settlement = done_with(&lease, Some(archive_sequence), Vec::new());
         settle(frontier, lease, settlement, 0).await;
-        assert_eq!(frontier.standing().totals.unique, unique, "{ticket}");
+        assert_eq!(frontier.stats().totals.unique, unique, "{archive_sequence}");
     }
 }
 

@@ -43,7 +43,7 @@ async fn the_pace_of_a_host_comes_back_with_its_next_lease(backend: &dyn Backend
     let recorded = frontier.hosts().pace(&Host::new("a.test")).await;
     assert_eq!(recorded.unwrap(), Some(slow));
     let again = lease(frontier, 500).await;
-    assert_eq!((again.pace, again.entry.strikes), (slow, 0));
+    assert_eq!((again.pace, again.entry.crashes), (slow, 0));
     visit(frontier, again, 900).await;
     assert_eq!(lease(frontier, 900).await.pace, at(900).into());
 }

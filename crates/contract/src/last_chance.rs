@@ -66,9 +66,9 @@ async fn a_crawl_ends_when_only_hosts_past_their_last_chance_have_urls(backend: 
     for filter in [LeaseFilter::All, LeaseFilter::Requisites] {
         assert_eq!(supply_of(frontier, 10, filter).await, Supply::Exhausted);
     }
-    let standing = frontier.standing();
-    let unreachable = (standing.unreachable, standing.unreachable_hosts);
-    assert_eq!((standing.queued, unreachable), (2, (2, 1)));
+    let stats = frontier.stats();
+    let unreachable = (stats.unreachable, stats.unreachable_hosts);
+    assert_eq!((stats.queued, unreachable), (2, (2, 1)));
 }
 
 async fn a_host_past_its_last_chance_is_tried_while_others_have_pages(backend: &dyn Backend) {
@@ -84,7 +84,7 @@ async fn a_host_past_its_last_chance_is_tried_while_others_have_pages(backend: &
     let tried = lease(frontier, 500).await;
     assert_eq!(tried.url().as_str(), "http://a.test/1");
     visit(frontier, tried, 600).await;
-    assert_eq!(frontier.standing().unreachable, 0);
+    assert_eq!(frontier.stats().unreachable, 0);
     visit(frontier, lease(frontier, 800).await, 800).await;
     assert_eq!(supply(frontier, 800).await, Supply::Exhausted);
 }
@@ -114,7 +114,7 @@ async fn the_next_session_gives_a_host_another_chance(backend: &dyn Backend) {
 
         session = session.reopen(end, at(20)).await;
         let frontier = session.frontier().as_ref();
-        assert_eq!(frontier.standing().unreachable, 0, "{end:?}");
+        assert_eq!(frontier.stats().unreachable, 0, "{end:?}");
         let waits = supply(frontier, 20).await;
         assert!(
             matches!(waits, Supply::NothingBefore(_)),

@@ -14,8 +14,8 @@ use async_trait::async_trait;
 use journal::{DiscoveredUrl, Robots, StoreFault, UrlHarvest};
 use neardup::HashKey;
 use store::{
-    ArchivePlace, ComparisonOptions, Durable, EarlierCrawls, Frontier, FrontierRules, HostMemory,
-    Lease, LeaseFilter, Settlement, Standing, Supply,
+    ArchivePlace, ComparisonOptions, Durable, EarlierCrawls, Frontier, FrontierRules,
+    FrontierStats, HostMemory, Lease, LeaseFilter, Settlement, Supply,
 };
 use web::{Host, Pace, PageUrl, Timestamp};
 
@@ -104,8 +104,8 @@ impl Frontier for MemoryStore {
         self.state().queue.patterns.harvests(discovered)
     }
 
-    fn standing(&self) -> Standing {
-        self.state().queue.standing()
+    fn stats(&self) -> FrontierStats {
+        self.state().queue.stats()
     }
 
     async fn checkpoint(&self, _archive: Option<ArchivePlace>) -> Result<Durable, StoreFault> {

@@ -95,7 +95,7 @@ async fn urls_of_a_closed_pattern_are_excluded_with_the_reason_and_a_few_are_vis
     let reason = "pattern closed: a.test/item/{n}: 0 of its last 100 pages said something new";
     let excluded = leased[100].1.as_ref().map(ToString::to_string);
     assert_eq!(excluded.as_deref(), Some(reason));
-    assert_eq!(frontier.standing().totals.excluded, 0);
+    assert_eq!(frontier.stats().totals.excluded, 0);
 }
 
 async fn no_pattern_is_closed_where_the_rules_forbid_it(backend: &dyn Backend) {
@@ -308,10 +308,10 @@ async fn pages_off_topic_count_against_limits_and_lower_the_harvest(backend: &dy
     };
     let session = begin(backend, rules).await;
     let frontier = session.frontier().as_ref();
-    assert_eq!(frontier.standing().totals.harvest(), None);
+    assert_eq!(frontier.stats().totals.harvest(), None);
     discover(frontier, (0..6).map(item)).await;
     visit(frontier, lease(frontier, 0).await, 0).await;
-    let totals = frontier.standing().totals;
+    let totals = frontier.stats().totals;
     assert_eq!(
         (totals.pages, totals.harvest()),
         (1, None),
@@ -319,11 +319,11 @@ async fn pages_off_topic_count_against_limits_and_lower_the_harvest(backend: &dy
     );
     let is_on_topic = |url: &str| url.ends_with("10001");
     assert_eq!(judge_some(frontier, 9, is_on_topic).await.len(), 3);
-    let totals = frontier.standing().totals;
+    let totals = frontier.stats().totals;
     let counts = [totals.pages, totals.unique, totals.judged, totals.off_topic];
     assert_eq!(counts, [4, 2, 3, 2]);
     assert_eq!((totals.on_topic(), totals.harvest()), (1, Some(1.0 / 3.0)));
-    assert_eq!(frontier.standing().queued, 2);
+    assert_eq!(frontier.stats().queued, 2);
 }
 
 async fn harvests_outlast_the_process(backend: &dyn Backend) {
@@ -345,7 +345,7 @@ async fn harvests_outlast_the_process(backend: &dyn Backend) {
             host: known,
         };
         assert_eq!(frontier.harvests(&[item(900)]), [expected], "{round}");
-        let totals = frontier.standing().totals;
+        let totals = frontier.stats().totals;
         let counts = (totals.judged, totals.on_topic());
         assert_eq!(counts, (judged.into(), on_topic.into()), "{round}");
     }

@@ -290,15 +290,15 @@ impl Ledger {
             }
             Step::Wait(millis) => self.now = self.now + Duration::from_millis(*millis),
         }
-        self.check_standing(frontier);
+        self.check_stats(frontier);
     }
 
-    fn check_standing(&self, frontier: &dyn Frontier) {
-        let standing = frontier.standing();
+    fn check_stats(&self, frontier: &dyn Frontier) {
+        let stats = frontier.stats();
         let visited = |known: &&Known| known.state == State::Visited;
         let visits = self.urls.values().filter(visited);
         let pages = visits.clone().filter(|known| known.is_page()).count();
-        let counted = (standing.queued, standing.leased, standing.totals.pages);
+        let counted = (stats.queued, stats.leased, stats.totals.pages);
         let visited = visits.count();
         let expected = (self.urls.len() - visited, self.out.len(), pages);
         let expected = (expected.0 as u64, expected.1 as u64, expected.2 as u64);

@@ -156,7 +156,7 @@ async fn a_probe_that_a_kept_page_links_to_takes_its_better_place_and_is_visited
     let (visited, _) = visit_all(frontier, |_| true, links).await;
     let expected = ["http://a.test/page", "http://a.test/x", "http://a.test/y"];
     assert_eq!(visited, expected);
-    let queued = frontier.standing().queued;
+    let queued = frontier.stats().queued;
     assert_eq!(queued, 0, "its first place is given up");
 }
 
@@ -194,7 +194,7 @@ async fn a_folder_that_brings_something_new_after_all_reopens_with_what_it_exclu
     let (visited, not_visited) = visit_all(frontier, is_new, |_| Vec::new()).await;
     assert_eq!(visited.len(), 600, "and {} excluded", not_visited.len());
     assert!(not_visited.len() >= 64, "it was closed for a while");
-    let excluded = frontier.standing().totals.excluded;
+    let excluded = frontier.stats().totals.excluded;
     assert_eq!(excluded, 0, "their records are revoked");
 }
 
@@ -213,10 +213,10 @@ async fn what_a_closed_folder_excluded_is_queued_again_if_a_kept_page_links_ther
     not_visited.sort();
     assert_eq!(visited, Vec::<String>::new());
     assert_eq!(not_visited, ["http://a.test/x", "http://a.test/y"]);
-    assert_eq!(frontier.standing().totals.excluded, 2);
+    assert_eq!(frontier.stats().totals.excluded, 2);
     let links = [link("http://a.test/new", 1), link("http://a.test/x", 1)];
     assert_eq!(discover(frontier, links).await, 2);
-    assert_eq!(frontier.standing().totals.excluded, 1);
+    assert_eq!(frontier.stats().totals.excluded, 1);
     let (visited, _) = visit_all(frontier, |_| true, |_| Vec::new()).await;
     assert_eq!(visited, ["http://a.test/new", "http://a.test/x"]);
 }

@@ -89,10 +89,10 @@ struct Visit {
 /// A crawl, and the expectations about it.
 struct Story {
     session: Box<dyn Session>,
-    under_way: Vec<Visit>,
+    in_flight: Vec<Visit>,
     /// An archived visit that is settled after the next one.
     late: Option<(Visit, Vec<Link>, u64)>,
-    tickets: u64,
+    archived: u64,
     discovered: BTreeSet<PageUrl>,
     /// Pages that do not need another visit.
     done: BTreeSet<PageUrl>,
@@ -109,9 +109,9 @@ impl Story {
         };
         Self {
             session: begin(backend, rules).await,
-            under_way: Vec::new(),
+            in_flight: Vec::new(),
             late: None,
-            tickets: 0,
+            archived: 0,
             discovered: BTreeSet::new(),
             done: BTreeSet::new(),
             early: BTreeMap::new(),
@@ -127,13 +127,13 @@ impl Story {
             }
             Event::Lease(want) => self.lease(*want).await,
             Event::Redirect(which, target) => self.redirect(*which, &page(*target)).await,
-            Event::End { .. } if self.under_way.is_empty() => {}
+            Event::End { .. } if self.in_flight.is_empty() => {}
             Event::End {
                 which,
                 ending,
                 links,
             } => {
-                let visit = self.under_way.remove(which % self.under_way.len());
+                let visit = self.in_flight.remove(which % self.in_flight.len());
                 self.end(visit, *ending, links).await;
             }
             Event::Flush => self.session.flush().await,
@@ -144,10 +144,10 @@ impl Story {
 
     /// Ends the session: visits that were not recorded do not count.
     async fn reopen(mut self, end: End) -> Self {
-        self.under_way.clear();
+        self.in_flight.clear();
         self.late = None;
         self.early.clear();
-        (self.tickets, self.recorded) = (0, 0);
+        (self.archived, self.recorded) = (0, 0);
         self.session = self.session.reopen(end, at(0)).await;
         self
     }
@@ -170,17 +170,17 @@ impl Story {
                 !self.done.contains(lease.url()) && !early.clone().any(|url| url == lease.url());
             assert!(is_new, "{} is visited twice", lease.url());
             let reached = Vec::new();
-            self.under_way.push(Visit { lease, reached });
+            self.in_flight.push(Visit { lease, reached });
         }
     }
 
     /// Follows a redirect; a redirect to a page that needs its own visit ends the visit.
     async fn redirect(&mut self, which: usize, target: &PageUrl) {
-        if self.under_way.is_empty() {
+        if self.in_flight.is_empty() {
             return;
         }
-        let number = which % self.under_way.len();
-        let visit = &mut self.under_way[number];
+        let number = which % self.in_flight.len();
+        let visit = &mut self.in_flight[number];
         if visit.lease.url() == target || visit.reached.contains(target) {
             return;
         }
@@ -188,48 +188,48 @@ impl Story {
         if frontier.claim(&visit.lease, target).await.unwrap() {
             visit.reached.push(target.clone());
         } else {
-            let visit = self.under_way.remove(number);
+            let visit = self.in_flight.remove(number);
             self.end(visit, Ending::Ended, &[]).await;
         }
     }
 
     async fn end(&mut self, visit: Visit, ending: Ending, links: &[Link]) {
-        let ticket = match ending {
+        let archive_sequence = match ending {
             Ending::Again => return self.settle(visit.lease, again(at(0))).await,
             Ending::Returned => return self.settle(visit.lease, Settlement::Returned).await,
             Ending::Ended => None,
             Ending::Archived(is_late) => {
-                self.tickets += 1;
-                let ticket = self.tickets - 1;
+                self.archived += 1;
+                let archive_sequence = self.archived - 1;
                 if is_late && self.late.is_none() {
-                    self.late = Some((visit, links.to_vec(), ticket));
+                    self.late = Some((visit, links.to_vec(), archive_sequence));
                     return;
                 }
-                Some(ticket)
+                Some(archive_sequence)
             }
         };
-        self.finish(visit, links, ticket).await;
-        if ticket.is_some()
-            && let Some((visit, links, ticket)) = self.late.take()
+        self.finish(visit, links, archive_sequence).await;
+        if archive_sequence.is_some()
+            && let Some((visit, links, archive_sequence)) = self.late.take()
         {
-            self.finish(visit, &links, Some(ticket)).await;
+            self.finish(visit, &links, Some(archive_sequence)).await;
         }
     }
 
     /// Settles a visit that brought a page.
-    async fn finish(&mut self, visit: Visit, links: &[Link], ticket: Option<u64>) {
+    async fn finish(&mut self, visit: Visit, links: &[Link], archive_sequence: Option<u64>) {
         let Visit { lease, reached } = visit;
         let mut done = reached.clone();
         done.push(lease.url().clone());
-        let Settlement::Done(ended) = done_with(&lease, ticket, self.links(links)) else {
+        let Settlement::Done(ended) = done_with(&lease, archive_sequence, self.links(links)) else {
             unreachable!("it is the end of a visit");
         };
         let settlement = Settlement::Done(FinishedVisit { reached, ..ended });
         self.settle(lease, settlement).await;
-        let Some(ticket) = ticket else {
+        let Some(archive_sequence) = archive_sequence else {
             return self.record(done);
         };
-        self.early.insert(ticket, done);
+        self.early.insert(archive_sequence, done);
         while let Some(done) = self.early.remove(&self.recorded) {
             self.recorded += 1;
             self.record(done);
@@ -250,7 +250,7 @@ impl Story {
     async fn visit_rest(&mut self) {
         loop {
             self.lease(1).await;
-            let Some(visit) = self.under_way.pop() else {
+            let Some(visit) = self.in_flight.pop() else {
                 return;
             };
             self.end(visit, Ending::Ended, &[]).await;
@@ -272,7 +272,7 @@ fn no_url_is_lost_or_visited_twice_by_redirects_that_change(
             story.visit_rest().await;
             let lost: Vec<_> = story.discovered.difference(&story.done).collect();
             prop_assert_eq!(lost, Vec::<&PageUrl>::new());
-            prop_assert_eq!(story.session.frontier().standing().queued, 0);
+            prop_assert_eq!(story.session.frontier().stats().queued, 0);
             agree(story.session).await;
             Ok(())
         })

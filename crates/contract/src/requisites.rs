@@ -69,7 +69,7 @@ async fn requisites_are_leased_after_the_page_limit_of_their_host(backend: &dyn 
         let supply = supply_of(frontier, 0, filter).await;
         assert_eq!(supply, Supply::Exhausted, "{filter:?}");
     }
-    let totals = frontier.standing().totals;
+    let totals = frontier.stats().totals;
     let counts = [totals.pages, totals.unique, totals.requisites, totals.bytes];
     assert_eq!(counts, [1, 1, 1, 20]);
 }

@@ -21,7 +21,7 @@ pub(crate) const IN_ORDER: &[Sentence] = &properties!(
         Promise::Sessions,
         Promise::HostOrder,
         Promise::OrderOverSessions,
-        Promise::SetAsideAlone
+        Promise::QuarantinedAlone
     ],
     sessions_continue_like_those_in_memory,
 );
@@ -90,7 +90,7 @@ async fn play(backend: &dyn Backend, rules: FrontierRules, events: &[Event]) -> 
             Event::DieFlushing(parts) => End::DeathInFlush(*parts),
         };
         session = session.reopen(end, at(user.now)).await;
-        user.begin_session(session.frontier().standing());
+        user.begin_session(session.frontier().stats());
     }
     agree(session).await;
     user.saw
@@ -111,11 +111,11 @@ fn sessions_continue_like_those_in_memory(backend: &dyn Backend, runtime: &Runti
         48,
         file!(),
         &values,
-        |(events, per_host, limit, least_wait, probes, best_first, anticipation)| {
+        |(events, per_host, limit, min_wait, probes, best_first, anticipation)| {
             let rules = FrontierRules {
                 per_host,
                 max_pages_per_host: limit,
-                least_wait: Duration::from_millis(least_wait),
+                min_wait: Duration::from_millis(min_wait),
                 probes,
                 best_first,
                 anticipation: Duration::from_millis(anticipation),
@@ -185,6 +185,6 @@ async fn visit_all(
         );
         visit(frontier, lease, 0).await;
     }
-    assert_eq!(frontier.standing().queued, 0);
+    assert_eq!(frontier.stats().queued, 0);
     (visited, wanted)
 }

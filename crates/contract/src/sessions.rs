@@ -25,7 +25,7 @@ pub(crate) const SENTENCES: &[Sentence] = &scenarios!(
 );
 
 pub(crate) const ALONE: &[Sentence] = &scenarios!(
-    &[Promise::Sessions, Promise::SetAsideAlone],
+    &[Promise::Sessions, Promise::QuarantinedAlone],
     a_page_that_two_sessions_died_with_is_leased_alone_when_nothing_else_can_be,
 );
 
@@ -52,7 +52,7 @@ async fn a_page_that_was_out_in_a_death_is_leased_again_and_a_visited_one_is_not
 
         session = session.reopen(end, at(0)).await;
         let frontier = session.frontier().as_ref();
-        assert_eq!(frontier.standing().totals.unique, 1, "{end:?}");
+        assert_eq!(frontier.stats().totals.unique, 1, "{end:?}");
         assert_eq!(seed(frontier, ["http://a.test/1"]).await, 0, "{end:?}");
         let again = leases(frontier, 0, 9).await;
         let mut again = urls(&again);
@@ -71,9 +71,9 @@ async fn a_page_that_was_out_at_the_end_of_a_session_counts_as_returned_and_in_a
         drop(lost);
         session = session.reopen(end, at(0)).await;
         let again = lease(session.frontier().as_ref(), 0).await;
-        let strikes = u32::from(!end.is_in_order());
-        let counts = (again.entry.attempts, again.entry.strikes);
-        assert_eq!(counts, (0, strikes), "{end:?}");
+        let crashes = u32::from(!end.is_in_order());
+        let counts = (again.entry.attempts, again.entry.crashes);
+        assert_eq!(counts, (0, crashes), "{end:?}");
     }
 }
 
@@ -110,11 +110,11 @@ async fn a_page_that_two_sessions_died_with_is_leased_alone_when_nothing_else_ca
     seed(session.frontier().as_ref(), ["http://a.test/deadly"]).await;
     for death in 0..2 {
         let deadly = lease(session.frontier().as_ref(), 0).await;
-        assert_eq!(deadly.entry.strikes, death);
+        assert_eq!(deadly.entry.crashes, death);
         session = session.reopen(End::Death, at(0)).await;
     }
     let frontier = session.frontier().as_ref();
-    assert_eq!(frontier.standing().set_aside, 1);
+    assert_eq!(frontier.stats().quarantined, 1);
     seed(frontier, ["http://a.test/2", "http://b.test/"]).await;
     let mut others = leases(frontier, 0, 9).await;
     others.sort_by_key(|lease| lease.url().to_string());
@@ -126,7 +126,7 @@ async fn a_page_that_two_sessions_died_with_is_leased_alone_when_nothing_else_ca
         visit(frontier, other, 0).await;
     }
     let deadly = lease(frontier, 0).await;
-    assert_eq!(deadly.entry.strikes, 2);
+    assert_eq!(deadly.entry.crashes, 2);
     seed(frontier, ["http://c.test/"]).await;
     let while_it_is_out = supply(frontier, 0).await;
     assert_eq!(while_it_is_out, Supply::NothingBefore(Timestamp::NEVER));
@@ -149,7 +149,7 @@ async fn a_failed_visit_is_repeated_when_it_is_due_whatever_session_it_failed_in
         let too_early = supply(frontier, 999).await;
         assert_eq!(too_early, Supply::NothingBefore(at(1000)), "{end:?}");
         let due = lease(frontier, 1000).await;
-        assert_eq!((due.entry.attempts, due.entry.strikes), (1, 0), "{end:?}");
+        assert_eq!((due.entry.attempts, due.entry.crashes), (1, 0), "{end:?}");
     }
 }
 
@@ -167,13 +167,13 @@ async fn archived_pages_behind_one_that_was_never_recorded_are_visited_again(
         seed(frontier, pages).await;
         let mut out = leases(frontier, 0, 9).await;
         let (third, _second, first) = (out.remove(2), out.remove(1), out.remove(0));
-        for (lease, ticket) in [(third, 2), (first, 0)] {
-            let settlement = done_with(&lease, Some(ticket), Vec::new());
+        for (lease, archive_sequence) in [(third, 2), (first, 0)] {
+            let settlement = done_with(&lease, Some(archive_sequence), Vec::new());
             settle(frontier, lease, settlement, 0).await;
         }
         session = session.reopen(end, at(0)).await;
         let frontier = session.frontier().as_ref();
-        assert_eq!(frontier.standing().totals.unique, 1, "{end:?}");
+        assert_eq!(frontier.stats().totals.unique, 1, "{end:?}");
         let again = leases(frontier, 0, 9).await;
         assert_eq!(urls(&again), pages[1..], "{end:?}");
     }

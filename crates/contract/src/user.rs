@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use journal::{DiscoveredUrl, Fate, Relevance};
 use proptest::prelude::*;
-use store::{Frontier, Lease, LeaseFilter, Settlement, Standing, Supply};
+use store::{Frontier, FrontierStats, Lease, LeaseFilter, Settlement, Supply};
 use web::{Pace, PageUrl};
 
 use crate::fixtures::{again, at, discover, done_with, link};
@@ -120,17 +120,17 @@ pub(crate) struct User {
     reached: HashMap<u64, Vec<PageUrl>>,
     /// The time in milliseconds.
     pub(crate) now: u64,
-    /// The next ticket of the archive.
-    pub(crate) ticket: u64,
+    /// The next archive sequence number of the archive.
+    pub(crate) archive_sequence: u64,
 }
 
 impl User {
     /// Begins the next session, without the leases of the last one.
-    pub(crate) fn begin_session(&mut self, standing: Standing) {
+    pub(crate) fn begin_session(&mut self, stats: FrontierStats) {
         self.out.clear();
         self.reached.clear();
-        self.ticket = 0;
-        self.saw.push(format!("{standing:?}"));
+        self.archive_sequence = 0;
+        self.saw.push(format!("{stats:?}"));
     }
 
     async fn lease(&mut self, frontier: &dyn Frontier, want: usize, filter: LeaseFilter) {
@@ -170,8 +170,9 @@ impl User {
                     1 => Settlement::Returned,
                     2 => judged(&lease, done_with(&lease, None, discovered(links))),
                     _ => {
-                        self.ticket += 1;
-                        let done = done_with(&lease, Some(self.ticket - 1), discovered(links));
+                        self.archive_sequence += 1;
+                        let done =
+                            done_with(&lease, Some(self.archive_sequence - 1), discovered(links));
                         judged(&lease, done)
                     }
                 };
@@ -212,6 +213,6 @@ impl User {
             Step::Settle { .. } | Step::Claim(..) => {}
             Step::Wait(millis) => self.now += millis,
         }
-        self.saw.push(format!("{:?}", frontier.standing()));
+        self.saw.push(format!("{:?}", frontier.stats()));
     }
 }

@@ -9,13 +9,13 @@ use bytes::Bytes;
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderValue};
 use neardup::HashKey;
-use sinks::captures::{Requests, Standing};
+use sinks::captures::{CaptureKind, Requests};
 use sinks::wacz::{self, ArchivePart};
-use sinks::warc::{Answer, ReadFault, Record, WarcStream, date};
+use sinks::warc::{ReadFault, Record, Response, WarcStream, date};
 use web::{CanonicalForm, DecodeError, Exchange, Protocol};
 
 use crate::document::{Content, Document};
-use crate::oddities::{Oddities, Oddity};
+use crate::warnings::{Warning, Warnings};
 
 /// The schemes of resources that are documents. Crawlers write notes under other schemes
 /// (`urn:pageinfo:`, `metadata:`).
@@ -36,12 +36,12 @@ const MAX_HELD: usize = 64 << 20;
 
 /// The documents in an archive. Resources and responses with content that represent a page are
 /// documents as they are; conversions (Common Crawl's WET files) are texts. Other records and
-/// robots.txt files are not documents. If an answer is not read whole, its beginning is the
+/// robots.txt files are not documents. If a response is not read whole, its beginning is the
 /// document, which equals only documents with the same whole. A broken record is an error, and the
 /// records after it follow.
 pub(crate) struct ArchiveDocuments {
     records: JudgedRecords<()>,
-    oddities: Oddities,
+    warnings: Warnings,
 }
 
 /// The records of an archive in their order, each with the document in it. A document of a capture
@@ -90,9 +90,9 @@ impl<T> JudgedRecords<T> {
                 true => self.requests.pop_last(),
                 false => self.requests.pop(),
             };
-            if let Some((judged, standing)) = next {
+            if let Some((judged, kind)) = next {
                 self.held -= judged.size();
-                return Ok(Some(judged.with(standing)));
+                return Ok(Some(judged.with(kind)));
             }
             if self.is_read {
                 return Ok(None);
@@ -124,9 +124,9 @@ impl<T> Judged<T> {
         }
     }
 
-    fn with(self, standing: Standing) -> Self {
-        let found = match (self.found, standing) {
-            (Found::Document(document, _), Standing::OtherMethod | Standing::Piece) => {
+    fn with(self, kind: CaptureKind) -> Self {
+        let found = match (self.found, kind) {
+            (Found::Document(document, _), CaptureKind::OtherMethod | CaptureKind::Piece) => {
                 Found::NoPage(document.id.into_string())
             }
             (found, _) => found,
@@ -136,10 +136,10 @@ impl<T> Judged<T> {
 }
 
 impl ArchiveDocuments {
-    /// Returns the documents in `stream`, whose deviations are added to `oddities` at its end.
-    pub(crate) fn of(stream: WarcStream, oddities: Oddities) -> Self {
+    /// Returns the documents in `stream`, whose deviations are added to `warnings` at its end.
+    pub(crate) fn of(stream: WarcStream, warnings: Warnings) -> Self {
         let records = JudgedRecords::of(stream);
-        Self { records, oddities }
+        Self { records, warnings }
     }
 }
 
@@ -150,19 +150,19 @@ impl Iterator for ArchiveDocuments {
         loop {
             match self.records.next_record(|_| ()) {
                 Ok(Some(record)) => match record.found {
-                    Found::Document(document, oddity) => {
-                        if let Some(oddity) = oddity {
-                            self.oddities.add(oddity, document.id.to_string());
+                    Found::Document(document, warning) => {
+                        if let Some(warning) = warning {
+                            self.warnings.add(warning, document.id.to_string());
                         }
                         return Some(Ok(document));
                     }
-                    Found::Headless(target) => self.oddities.add(Oddity::Headless, target),
-                    Found::NoPage(target) => self.oddities.add(Oddity::NoPage, target),
+                    Found::Headless(target) => self.warnings.add(Warning::Headless, target),
+                    Found::NoPage(target) => self.warnings.add(Warning::NoPage, target),
                     Found::Nothing => {}
                 },
                 Ok(None) => {
                     let deviations = self.records.stream().deviations();
-                    self.oddities.add_deviations(deviations);
+                    self.warnings.add_deviations(deviations);
                     return None;
                 }
                 Err(fault) => return Some(Err(fault.to_string())),
@@ -194,11 +194,11 @@ impl WaczStreams {
     /// Returns the documents in all WARC files.
     pub(crate) fn documents(
         self,
-        oddities: Oddities,
+        warnings: Warnings,
     ) -> impl Iterator<Item = Result<Document, String>> + Send {
         self.flat_map(move |stream| -> Box<dyn Iterator<Item = _> + Send> {
             match stream {
-                Ok(stream) => Box::new(ArchiveDocuments::of(stream, oddities.clone())),
+                Ok(stream) => Box::new(ArchiveDocuments::of(stream, warnings.clone())),
                 Err(error) => Box::new(std::iter::once(Err(error.to_string()))),
             }
         })
@@ -218,9 +218,9 @@ impl Iterator for WaczStreams {
 
 /// The result of looking for a document in a record.
 pub(crate) enum Found {
-    /// A document, and its oddity, if any.
-    Document(Document, Option<Oddity>),
-    /// The answer of a web server whose head cannot be read, with its URL.
+    /// A document, and its warning, if any.
+    Document(Document, Option<Warning>),
+    /// The response of a web server whose head cannot be read, with its URL.
     Headless(String),
     /// A capture that does not represent a page, with its URL.
     NoPage(String),
@@ -241,41 +241,41 @@ fn document(record: &Record) -> Found {
     };
     let content = match record.kind() {
         "response" => match record.http() {
-            Some(answer) if has_content(answer.status) => decoded(record, &answer),
+            Some(response) if has_content(response.status) => decoded(record, &response),
             None if is_of_web_server(target) => return Found::Headless(target.to_owned()),
             _ => return Found::Nothing,
         },
         "resource" if !is_page(target) => return Found::Nothing,
         "resource" | "conversion" => {
-            let oddity = match (record.is_truncated(), record.is_kept_whole()) {
-                (true, _) => Some(Oddity::Truncated),
-                (_, false) => Some(Oddity::Cut),
+            let warning = match (record.is_truncated(), record.is_kept_whole()) {
+                (true, _) => Some(Warning::Truncated),
+                (_, false) => Some(Warning::Cut),
                 _ => None,
             };
             let content = Content::Body {
                 content_type: record.field("Content-Type").unwrap_or_default().to_owned(),
                 bytes: record.block.clone(),
-                part_of: oddity.map(|oddity| whole(record, oddity)),
+                part_of: warning.map(|warning| whole(record, warning)),
             };
-            (content, oddity)
+            (content, warning)
         }
         _ => return Found::Nothing,
     };
-    let (content, oddity) = content;
+    let (content, warning) = content;
     let at = record.date().to_owned();
     let document = Document {
         id: id.into(),
         date: Some(at).filter(|at| !at.is_empty()),
         content,
     };
-    Found::Document(document, oddity)
+    Found::Document(document, warning)
 }
 
 /// Returns a digest of a whole document although only its beginning was read. If the rest is not in
 /// the archive, or cannot be decoded, the document equals only this capture.
-fn whole(record: &Record, oddity: Oddity) -> u128 {
+fn whole(record: &Record, warning: Warning) -> u128 {
     let digest = |text: &str| HashKey::ZERO.digest(text.as_bytes());
-    match record.whole_payload().filter(|_| oddity == Oddity::Cut) {
+    match record.whole_payload().filter(|_| warning == Warning::Cut) {
         Some(payload) => digest(&payload.to_string()),
         None => {
             let [id, target, date] = ["WARC-Record-ID", "WARC-Target-URI", "WARC-Date"]
@@ -285,14 +285,14 @@ fn whole(record: &Record, oddity: Oddity) -> u128 {
     }
 }
 
-/// Returns the answer in a record of another crawler, if it answers a visit. The answer of a
+/// Returns the response in a record of another crawler, if it answers a visit. The response of a
 /// `revisit` lacks a body.
 pub fn exchange(record: &Record, form: &CanonicalForm) -> Option<Exchange> {
     if !is_visited(record.target().unwrap_or_default()) {
         return None;
     }
     match record.kind() {
-        "response" | "revisit" => record.answer(form),
+        "response" | "revisit" => record.response(form),
         "resource" => {
             let beginning = || Bytes::copy_from_slice(&record.block).into();
             let mut headers = HeaderMap::new();
@@ -349,23 +349,23 @@ fn is_of_web_server(target: &str) -> bool {
     scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https")
 }
 
-/// Returns the body of an HTTP answer without its codings.
-fn decoded(record: &Record, answer: &Answer<'_>) -> (Content, Option<Oddity>) {
-    let body = Bytes::from(answer.body().into_owned()).into();
-    let decoded = web::decode(&answer.headers, &body, MAX_CONTENT);
+/// Returns the body of an HTTP response without its codings.
+fn decoded(record: &Record, response: &Response<'_>) -> (Content, Option<Warning>) {
+    let body = Bytes::from(response.body().into_owned()).into();
+    let decoded = web::decode(&response.headers, &body, MAX_CONTENT);
     let is_kept = record.is_kept_whole();
-    let oddity = match decoded.error {
-        _ if record.is_truncated() || (is_kept && !answer.is_whole()) => Some(Oddity::Truncated),
-        Some(DecodeError::Broken | DecodeError::Bomb) if is_kept => Some(Oddity::Undecoded),
-        _ if decoded.truncated || !is_kept => Some(Oddity::Cut),
+    let warning = match decoded.error {
+        _ if record.is_truncated() || (is_kept && !response.is_whole()) => Some(Warning::Truncated),
+        Some(DecodeError::Broken | DecodeError::Bomb) if is_kept => Some(Warning::Undecoded),
+        _ if decoded.truncated || !is_kept => Some(Warning::Cut),
         _ => None,
     };
     let content = Content::Body {
-        content_type: web::content_type(&answer.headers).unwrap_or_default(),
+        content_type: web::content_type(&response.headers).unwrap_or_default(),
         bytes: decoded.bytes.into(),
-        part_of: oddity.map(|oddity| whole(record, oddity)),
+        part_of: warning.map(|warning| whole(record, warning)),
     };
-    (content, oddity)
+    (content, warning)
 }
 
 #[cfg(test)]

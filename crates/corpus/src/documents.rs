@@ -9,9 +9,9 @@ use crate::document::{Document, Refusal, Skipped};
 use crate::error::CorpusError;
 use crate::fields::FieldNames;
 use crate::input_options::InputOptions;
-use crate::oddities::Oddities;
 use crate::open_file::{self, FileDocuments};
 use crate::paths::Files;
+use crate::warnings::Warnings;
 
 /// The documents of some paths, in the order of the paths; in a directory, in the order of the
 /// names.
@@ -20,8 +20,8 @@ pub struct Documents {
     options: InputOptions,
     fields: FieldNames,
     open: Option<(PathBuf, FileDocuments)>,
-    oddities: Oddities,
-    tally: Tally,
+    warnings: Warnings,
+    input_digest: InputDigest,
 }
 
 /// The documents that were read so far: their number, and a digest of their ids and contents.
@@ -30,9 +30,9 @@ pub struct Documents {
 /// Files that are read a second time are compared with it, so that a change between the two
 /// readings is an error.
 #[derive(Clone, Debug, Default)]
-pub struct Tally(Arc<Mutex<(u64, u128)>>);
+pub struct InputDigest(Arc<Mutex<(u64, u128)>>);
 
-impl Tally {
+impl InputDigest {
     /// Returns the number of documents, and the digest.
     #[must_use]
     pub fn total(&self) -> (u64, u128) {
@@ -41,8 +41,8 @@ impl Tally {
 
     /// Adds a document: the new digest covers the last digest, the id and the content.
     pub(crate) fn add(&self, document: &Document) {
-        let mut tally = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let (count, digest) = *tally;
+        let mut input_digest = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (count, digest) = *input_digest;
         let id = HashKey::ZERO.digest(document.id.as_bytes());
         let mut bytes = [0; 48];
         for (number, part) in [digest, id, document.content.digest()]
@@ -51,7 +51,7 @@ impl Tally {
         {
             bytes[16 * number..][..16].copy_from_slice(&part.to_le_bytes());
         }
-        *tally = (count + 1, HashKey::ZERO.digest(&bytes));
+        *input_digest = (count + 1, HashKey::ZERO.digest(&bytes));
     }
 }
 
@@ -65,29 +65,29 @@ impl Documents {
     pub fn below(paths: &[PathBuf], options: &InputOptions) -> Result<Self, CorpusError> {
         let files = Files::below(paths)?;
         Ok(Self {
-            oddities: files.oddities(),
+            warnings: files.warnings(),
             files,
             options: options.clone(),
             fields: FieldNames::of(options),
             open: None,
-            tally: Tally::default(),
+            input_digest: InputDigest::default(),
         })
     }
 
-    /// Returns the oddities of the documents, complete once they are read.
-    pub fn oddities(&self) -> Oddities {
-        self.oddities.clone()
+    /// Returns the warnings of the documents, complete once they are read.
+    pub fn warnings(&self) -> Warnings {
+        self.warnings.clone()
     }
 
-    /// Returns the tally of the documents, complete once they are read.
-    pub fn tally(&self) -> Tally {
-        self.tally.clone()
+    /// Returns the input digest of the documents, complete once they are read.
+    pub fn input_digest(&self) -> InputDigest {
+        self.input_digest.clone()
     }
 
     fn open(&self, path: &Path) -> Result<FileDocuments, Refusal> {
         let name = path.display().to_string();
         let open = open_file::open(path, &self.options)?;
-        Ok(open.documents(&name, &self.fields, &self.oddities)?)
+        Ok(open.documents(&name, &self.fields, &self.warnings)?)
     }
 }
 
@@ -99,7 +99,7 @@ impl Iterator for Documents {
             if let Some((path, documents)) = &mut self.open {
                 match documents.next() {
                     Some(Ok(document)) => {
-                        self.tally.add(&document);
+                        self.input_digest.add(&document);
                         return Some(Ok(document));
                     }
                     Some(Err(reason)) => return Some(Err(Skipped::at(path, reason))),

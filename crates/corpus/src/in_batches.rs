@@ -30,27 +30,27 @@ pub(crate) fn in_batches<D: Send + 'static, T: Send + 'static>(
 ) -> impl Iterator<Item = Result<T, Skipped>> {
     let compute = Arc::new(compute);
     let mut documents = documents.fuse();
-    let mut under_way = None;
+    let mut in_flight = None;
     let mut computed = VecDeque::new();
     std::iter::from_fn(move || {
         if computed.is_empty() {
-            let batch = match under_way.take() {
+            let batch = match in_flight.take() {
                 Some(batch) => batch,
-                None => BatchUnderWay::begin(read(&mut documents, &len), &compute),
+                None => BatchInFlight::begin(read(&mut documents, &len), &compute),
             };
             // Reading stays on this thread, because the reader of an archive cannot change its own.
             let next = read(&mut documents, &len);
             computed = batch.finish();
-            under_way = Some(BatchUnderWay::begin(next, &compute));
+            in_flight = Some(BatchInFlight::begin(next, &compute));
         }
         computed.pop_front()
     })
 }
 
 /// A batch that other threads compute.
-struct BatchUnderWay<T>(Receiver<thread::Result<VecDeque<Result<T, Skipped>>>>);
+struct BatchInFlight<T>(Receiver<thread::Result<VecDeque<Result<T, Skipped>>>>);
 
-impl<T: Send + 'static> BatchUnderWay<T> {
+impl<T: Send + 'static> BatchInFlight<T> {
     fn begin<D: Send + 'static>(
         batch: Vec<Result<D, Skipped>>,
         compute: &Arc<impl Fn(D) -> Result<T, Skipped> + Send + Sync + 'static>,

@@ -3,8 +3,8 @@
 //! The files are read a second time, and the chosen documents are copied: lines of JSON byte by
 //! byte, rows of tables with all columns, records of archives as they are packed, files as files.
 //!
-//! Invariant: the output is written only if both readings found the same documents ([`Tally`]).
-//! Otherwise, or if the disk is full, no partial output remains.
+//! Invariant: the output is written only if both readings found the same documents
+//! ([`InputDigest`]). Otherwise, or if the disk is full, no partial output remains.
 
 mod error;
 mod files;
@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 pub use error::KeepError;
 
 use crate::document::Document;
-use crate::documents::Tally;
+use crate::documents::InputDigest;
 use crate::draft;
 use crate::fields::FieldNames;
 use crate::input_options::InputOptions;
@@ -52,7 +52,7 @@ const EXTENSIONS: [(&[&str], &str); 7] = [
 /// let mut options = InputOptions::new(directory.path());
 /// let kept = KeptDocuments::prepare(&[input.clone()], &mut options, &output)?;
 /// let mut documents = Documents::below(&[input], &options)?;
-/// let seen = documents.tally();
+/// let seen = documents.input digest();
 /// assert_eq!(documents.by_ref().count(), 2);
 /// let summary = kept.write(&seen, |number| number == 1)?;
 /// assert_eq!((summary.documents, summary.kept), (2, 1));
@@ -183,15 +183,15 @@ impl KeptDocuments {
     /// Reads the inputs again and writes the documents that `survives` returns true for. It is
     /// called with the number of each document, ascending from 0.
     ///
-    /// `seen` is the tally of the [`Documents`](crate::Documents) with the same paths and options,
-    /// read to their end.
+    /// `seen` is the input digest of the [`Documents`](crate::Documents) with the same paths and
+    /// options, read to their end.
     ///
     /// # Errors
     /// [`KeepError::Changed`] if the inputs have changed since the first reading, and the errors of
     /// reading and writing. No partial output remains then.
     pub fn write(
         &self,
-        seen: &Tally,
+        seen: &InputDigest,
         mut survives: impl FnMut(u64) -> bool,
     ) -> Result<KeptSummary, KeepError> {
         self.write_by(seen, |number, _document| match survives(number) {
@@ -208,7 +208,7 @@ impl KeptDocuments {
     /// [`KeepError::Choice`] with an error of `choose`.
     pub fn write_texts(
         &self,
-        seen: &Tally,
+        seen: &InputDigest,
         choose: impl FnMut(u64, &Document) -> io::Result<Kept>,
     ) -> Result<KeptSummary, KeepError> {
         self.check_rewritable()?;
@@ -232,12 +232,12 @@ impl KeptDocuments {
 
     fn write_by(
         &self,
-        seen: &Tally,
+        seen: &InputDigest,
         choose: impl FnMut(u64, &Document) -> io::Result<Kept>,
     ) -> Result<KeptSummary, KeepError> {
         let mut pass = Pass {
             choose: Box::new(choose),
-            tally: Tally::default(),
+            input_digest: InputDigest::default(),
             seen,
             kept: 0,
             others_kept: 0,
@@ -254,7 +254,7 @@ impl KeptDocuments {
             None => draft::complete(&mut draft::begin(&self.output)?)?,
         };
         Ok(KeptSummary {
-            documents: pass.tally.total().0,
+            documents: pass.input_digest.total().0,
             kept: pass.kept,
             others: pass.others_kept,
             others_dropped: pass.others_dropped,
@@ -278,9 +278,9 @@ type Choice<'a> = Box<dyn FnMut(u64, &Document) -> io::Result<Kept> + 'a>;
 /// The second reading of the documents.
 struct Pass<'a> {
     choose: Choice<'a>,
-    tally: Tally,
-    /// The tally of the first reading.
-    seen: &'a Tally,
+    input_digest: InputDigest,
+    /// The input digest of the first reading.
+    seen: &'a InputDigest,
     kept: u64,
     others_kept: u64,
     others_dropped: u64,
@@ -296,8 +296,8 @@ impl Pass<'_> {
 
     /// Adds the next document; returns the part to write.
     fn choose(&mut self, document: &Document) -> Kept {
-        let (number, _) = self.tally.total();
-        self.tally.add(document);
+        let (number, _) = self.input_digest.total();
+        self.input_digest.add(document);
         // More documents than before are an error at the end.
         let kept = match number < self.seen.total().0 {
             true => (self.choose)(number, document),
@@ -316,7 +316,7 @@ impl Pass<'_> {
         if let Some(source) = self.failure.take() {
             return Err(KeepError::Choice { source });
         }
-        let (seen, again) = (self.seen.total(), self.tally.total());
+        let (seen, again) = (self.seen.total(), self.input_digest.total());
         match seen == again {
             true => Ok(()),
             false => Err(KeepError::Changed {

@@ -15,11 +15,11 @@ use crate::input_options::InputOptions;
 use crate::json_lines::{BadLine, JsonDocument, JsonLines};
 use crate::media::{Format, PEEKED_BYTES};
 use crate::names::{is_read_once, is_standard_input, is_wacz};
-use crate::oddities::{Oddities, Oddity};
 use crate::positioned_file::PositionedFile;
 use crate::projection::Projection;
 use crate::table_rows::TableDocuments;
 use crate::tables::Table;
+use crate::warnings::{Warning, Warnings};
 
 /// Bytes that are read from a file at a time.
 const CHUNK: usize = 64 << 10;
@@ -234,7 +234,7 @@ impl OpenFile {
         self,
         name: &str,
         fields: &FieldNames,
-        oddities: &Oddities,
+        warnings: &Warnings,
     ) -> Result<FileDocuments, String> {
         let table = |table: Result<Table, arrow_schema::ArrowError>| -> Result<FileDocuments, _> {
             let table = table.map_err(|error| error.to_string())?;
@@ -249,9 +249,9 @@ impl OpenFile {
                 Ok(Box::new(lines.map(move |line| of_a_line(line, &name))))
             }
             Self::Archive(_, stream) => {
-                Ok(Box::new(ArchiveDocuments::of(*stream, oddities.clone())))
+                Ok(Box::new(ArchiveDocuments::of(*stream, warnings.clone())))
             }
-            Self::Wacz(streams) => Ok(Box::new(streams.documents(oddities.clone()))),
+            Self::Wacz(streams) => Ok(Box::new(streams.documents(warnings.clone()))),
             Self::Parquet(file) => table(Table::parquet(file, wanted, false)),
             Self::ArrowFile(file) => table(Table::arrow_file(file, wanted)),
             Self::ArrowStream(input) => table(Table::arrow_stream(input, wanted)),
@@ -268,7 +268,7 @@ impl OpenFile {
                     // The rest is unknown.
                     part_of = Some(HashKey::ZERO.digest(name.as_bytes()));
                     bytes.truncate(usize::try_from(most).unwrap_or(usize::MAX));
-                    oddities.add(Oddity::Cut, name.to_owned());
+                    warnings.add(Warning::Cut, name.to_owned());
                 }
                 Ok(Box::new(std::iter::once(Ok(Document {
                     id: name.into(),

@@ -45,8 +45,8 @@ impl PageArchive {
     /// # Errors
     /// The reason why it cannot be read.
     pub fn page_at(&self, file: &str, offset: u64) -> Result<ArchivedPage, String> {
-        let (answer, record) = self.answer_and_record(file, offset)?;
-        let document = reading::document_here(&self.rules, &answer)
+        let (response, record) = self.response_and_record(file, offset)?;
+        let document = reading::document_here(&self.rules, &response)
             .ok_or_else(|| "reading it panicked".to_owned())?;
         let digest = record.field("WARC-Payload-Digest");
         Ok(ArchivedPage {
@@ -56,13 +56,13 @@ impl PageArchive {
         })
     }
 
-    /// Reads the answer in the record at `offset` of an archive file.
+    /// Reads the response in the record at `offset` of an archive file.
     ///
     /// # Errors
     /// The reason why it cannot be read.
-    pub fn answer_at(&self, file: &str, offset: u64) -> Result<Exchange, String> {
-        let (answer, _) = self.answer_and_record(file, offset)?;
-        Ok(answer)
+    pub fn response_at(&self, file: &str, offset: u64) -> Result<Exchange, String> {
+        let (response, _) = self.response_and_record(file, offset)?;
+        Ok(response)
     }
 
     /// Returns the text of this record's page for the search index; `None` if it cannot be read.
@@ -71,8 +71,8 @@ impl PageArchive {
         let stream = WarcStream::open_at(&warc::locate(&self.directory, file), offset).ok()?;
         let mut stream = stream.spooling_in(&self.directory, MAX_DOCUMENT);
         let record = stream.next_record(HELD).ok().flatten()?;
-        let answer = self.answer(&record)?;
-        let document = reading::document_here(&self.rules, &answer)?;
+        let response = self.response(&record)?;
+        let document = reading::document_here(&self.rules, &response)?;
         IndexText::of(document, self.rules.main_content).map(|text| text.text)
     }
 
@@ -87,19 +87,19 @@ impl PageArchive {
         reader.map_err(|fault| fault.to_string())
     }
 
-    fn answer_and_record(&self, file: &str, offset: u64) -> Result<(Exchange, Record), String> {
+    fn response_and_record(&self, file: &str, offset: u64) -> Result<(Exchange, Record), String> {
         let record = next_record(&mut self.open_at(file, offset)?)?;
-        let no_answer = || format!("{file} at {offset} is not its answer");
-        let is_answer = |record: &Record| ["response", "resource"].contains(&record.kind());
-        let record = record.filter(is_answer).ok_or_else(no_answer)?;
-        let answer = self.answer(&record).ok_or_else(no_answer)?;
-        Ok((answer, record))
+        let no_answer = || format!("{file} at {offset} is not its response");
+        let is_response = |record: &Record| ["response", "resource"].contains(&record.kind());
+        let record = record.filter(is_response).ok_or_else(no_answer)?;
+        let response = self.response(&record).ok_or_else(no_answer)?;
+        Ok((response, record))
     }
 
-    fn answer(&self, record: &Record) -> Option<Exchange> {
-        let answer = record.answer(&self.rules.canonical);
+    fn response(&self, record: &Record) -> Option<Exchange> {
+        let response = record.response(&self.rules.canonical);
         // Other crawlers archive resources, too.
-        answer.or_else(|| exchange(record, &self.rules.canonical))
+        response.or_else(|| exchange(record, &self.rules.canonical))
     }
 }
 

@@ -15,7 +15,7 @@ use disk::is_own_draft;
 use crate::document::Skipped;
 use crate::error::CorpusError;
 use crate::names::{is_named, is_read_once};
-use crate::oddities::{Oddities, Oddity};
+use crate::warnings::{Warning, Warnings};
 
 /// Extensions of files of many documents.
 const DATA: [&str; 13] = [
@@ -50,7 +50,7 @@ const ABOUT: [&str; 5] = ["readme", "license", "licence", "notice", "changelog"]
 #[derive(Debug)]
 pub(crate) struct Files {
     paths: VecDeque<Result<PathBuf, Skipped>>,
-    oddities: Oddities,
+    warnings: Warnings,
 }
 
 impl Files {
@@ -75,7 +75,7 @@ impl Files {
         }
         Ok(Self {
             paths: files,
-            oddities: Oddities::default(),
+            warnings: Warnings::default(),
         })
     }
 
@@ -85,8 +85,8 @@ impl Files {
     }
 
     /// Returns the names that were left out, complete once all files are listed.
-    pub(crate) fn oddities(&self) -> Oddities {
-        self.oddities.clone()
+    pub(crate) fn warnings(&self) -> Warnings {
+        self.warnings.clone()
     }
 
     /// Puts the entries of a directory in front of the other paths.
@@ -99,7 +99,7 @@ impl Files {
             let is_passed_over = is_description(entry, has_data);
             if is_passed_over {
                 let file = entry.display().to_string();
-                self.oddities.add(Oddity::PassedOver, file);
+                self.warnings.add(Warning::PassedOver, file);
             }
             !is_passed_over && !is_hidden(entry) && !is_index(entry) && !is_own_draft(entry)
         });

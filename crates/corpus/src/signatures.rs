@@ -7,8 +7,8 @@ use neardup::{BandDesign, BandedSignature, SignatureBuilder};
 
 use crate::document::{Document, Skipped};
 use crate::in_batches::in_batches;
-use crate::oddities::{Oddities, Oddity};
 use crate::reader::Reader;
+use crate::warnings::{Warning, Warnings};
 
 /// A document as its signature.
 #[derive(Clone, Debug)]
@@ -25,10 +25,10 @@ pub struct SignedDocument {
 /// is not skipped.
 ///
 /// If the text of a document cannot be extracted because a library panics, the document is judged
-/// by its bytes alone, and is among the `oddities`.
+/// by its bytes alone, and is among the `warnings`.
 pub fn signatures<'a>(
     documents: impl Iterator<Item = Result<(u64, Document), Skipped>> + 'a,
-    oddities: Oddities,
+    warnings: Warnings,
     reader: &Reader,
     signature_builder: &SignatureBuilder,
     bands: BandDesign,
@@ -41,7 +41,7 @@ pub fn signatures<'a>(
             reader.banded_signature(&signature_builder, bands, &document.content)
         }));
         let signature = signature.unwrap_or_else(|_panic| {
-            oddities.add(Oddity::Unextracted, document.id.to_string());
+            warnings.add(Warning::Unextracted, document.id.to_string());
             signature_builder.banded_signature(document.content.digest(), None, bands)
         });
         Ok(SignedDocument {

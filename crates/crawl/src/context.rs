@@ -3,7 +3,7 @@
 use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use fetch::{Fetch, MemoryBudget, Pacer, PacingRules, RobotsCache, Stalls};
-use sinks::{ArchiveEnd, Settled, Sink};
+use sinks::{ArchiveEnd, CommitPoint, Sink};
 use store::{ArchivePlace, Frontier, NearDupIndex};
 use tokio::sync::Semaphore;
 use web::{Clock, Scope};
@@ -148,9 +148,9 @@ pub(crate) async fn save(sink: &dyn Sink, frontier: &dyn Frontier) -> Result<(),
     let durable = frontier
         .checkpoint(Some(ArchivePlace { file, end }))
         .await?;
-    let settled = durable.settled.map(|ArchivePlace { file, end }| {
-        Settled::new(archive, ArchiveEnd { file, end }, durable.journal)
+    let point = durable.settled.map(|ArchivePlace { file, end }| {
+        CommitPoint::new(archive, ArchiveEnd { file, end }, durable.journal)
     });
-    sink.settled(settled).await?;
+    sink.set_commit_point(point).await?;
     Ok(())
 }

@@ -22,7 +22,7 @@ use web::{CanonicalForm, Exclusions, PageUrl};
 
 pub use self::record::ControlRecord;
 use crate::failed_pages::FailedPagesError;
-use crate::runtime::runtime_overrides::{Orders, RuntimeOverrides};
+use crate::runtime::runtime_overrides::{Actions, RuntimeOverrides};
 use crate::values::{Rate, Span, check_concurrency, check_factor, host_named, maybe_word};
 
 /// The name of the file, below the directory of the crawl.
@@ -54,7 +54,7 @@ fn in_column(column: Option<usize>) -> String {
 }
 
 /// The keys of the file. Each replaces the setting of the same name, except `exclude`, which adds
-/// to it, and the orders `reopen`, `distinct` and `retry`.
+/// to it, and the actions `reopen`, `distinct` and `retry`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 struct Control {
@@ -123,7 +123,7 @@ pub fn read(text: &str) -> Result<RuntimeOverrides, ControlError> {
             host_delays.insert(named, delay.0);
         }
     }
-    let mut orders = Orders::default();
+    let mut actions = Actions::default();
     for name in control.reopen {
         let pattern = PatternName::from_text(name.get_ref()).ok_or_else(|| {
             let what = format!(
@@ -132,11 +132,11 @@ pub fn read(text: &str) -> Result<RuntimeOverrides, ControlError> {
             );
             wrong(name.span(), what)
         })?;
-        orders.reopen.push(pattern);
+        actions.reopen.push(pattern);
     }
     for text in control.distinct {
         let url = PageUrl::parse(text.get_ref(), &CanonicalForm::keep_all());
-        orders.distinct.push(url.map_err(|error| {
+        actions.distinct.push(url.map_err(|error| {
             let what = format!("{:?} is not the URL of a page: {error}", text.get_ref());
             wrong(text.span(), what)
         })?);
@@ -144,7 +144,7 @@ pub fn read(text: &str) -> Result<RuntimeOverrides, ControlError> {
     for text in control.retry {
         let selection = text.get_ref().parse();
         let mistaken = |error: FailedPagesError| wrong(text.span(), format!("retry: {error}"));
-        orders.retry.push(selection.map_err(mistaken)?);
+        actions.retry.push(selection.map_err(mistaken)?);
     }
     let exclude = Exclusions::new(&patterns);
     Ok(RuntimeOverrides {
@@ -156,7 +156,7 @@ pub fn read(text: &str) -> Result<RuntimeOverrides, ControlError> {
         exclude: exclude.map_err(|error| ControlError::Exclusions(error.to_string()))?,
         host_delays,
         pause: control.pause,
-        orders,
+        actions,
     })
 }
 
@@ -200,7 +200,7 @@ pub fn describe(overrides: &RuntimeOverrides) -> String {
     if overrides.pause {
         parts.push("pause".to_owned());
     }
-    parts.extend(overrides.orders.words());
+    parts.extend(overrides.actions.words());
     if parts.is_empty() {
         parts.push("no overrides".to_owned());
     }

@@ -88,7 +88,7 @@ impl FailedPages {
 }
 
 /// Returns true if another visit may bring the page: nobody answered, not even a redirect's target,
-/// or the answer was not final.
+/// or the response was not final.
 fn may_have_passed(visit: &VisitRecord) -> bool {
     visit.status.is_none_or(|status| {
         (300..400).contains(&status) || VisitFailure::Status(status).consequence().may_pass()

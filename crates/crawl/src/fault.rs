@@ -20,10 +20,10 @@ pub enum Fault {
     Sink(#[from] SinkFault),
     /// The disk is full, and stayed so. Settled visits are saved.
     #[error("the disk is full: {shortage}; the crawl waited {patience:?} for free space")]
-    NoRoom {
-        /// The room that is missing.
+    NoSpace {
+        /// The space that is missing.
         shortage: Shortage,
-        /// The longest wait for room.
+        /// The longest wait for free space.
         patience: Duration,
     },
     /// A directory of the crawl was deleted or moved while it ran.

@@ -42,9 +42,9 @@ pub use runtime::focus::{Focus, OffTopic, RECENT_PAGES};
 pub use runtime::host_frames::LearnedFrames;
 pub use runtime::kept_pages::KeptPages;
 pub use runtime::learned_words::LearnedWords;
-pub use runtime::resuming::{open_archive, settled_end};
+pub use runtime::resuming::{commit_point, open_archive};
 pub use runtime::retry;
-pub use runtime::runtime_overrides::{ActiveOverrides, Orders, RuntimeOverrides};
+pub use runtime::runtime_overrides::{Actions, ActiveOverrides, RuntimeOverrides};
 pub use runtime::seed_reports::{
     FailedSeed, MAX_SEED_REPORTS, MovedScope, SeedCounts, SeedFailure, SeedReport, SeedReports,
 };

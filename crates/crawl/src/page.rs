@@ -96,7 +96,7 @@ pub async fn visit(context: &Arc<CrawlContext>, lease: Lease) -> Result<Outcome,
     Ok(Outcome::Ended(fate))
 }
 
-/// Returns fields for the archive about the match of a page, its topic and its oddities.
+/// Returns fields for the archive about the match of a page, its topic and its warnings.
 fn notes(
     context: &CrawlContext,
     exchanges: &[Exchange],
@@ -215,7 +215,7 @@ async fn settle(
 ) -> Result<Fate, Fault> {
     let fate = record.fate;
     let span = ArchiveSpan {
-        ticket: archived.ticket,
+        archive_sequence: archived.archive_sequence,
         file: archived.file.clone(),
         end: archived.end,
     };

@@ -65,7 +65,7 @@ pub struct RebuiltVisit {
     /// The links to visit.
     pub discovered: Vec<DiscoveredUrl>,
     /// Number of further links that were queued, whose URLs the archive omits.
-    pub links_not_told: u64,
+    pub links_omitted: u64,
     /// The targets of the redirects that were followed.
     pub reached: Vec<PageUrl>,
     /// The targets that widened the scope, a subset of `reached`.
@@ -199,7 +199,7 @@ pub fn rebuild_visit(
         retained,
         sitemaps,
         discovered: noted.links,
-        links_not_told: noted.not_told,
+        links_omitted: noted.omitted,
         reached,
         adopted,
     }

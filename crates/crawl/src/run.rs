@@ -104,27 +104,33 @@ pub fn stop() -> (StopHandle, Stop) {
 }
 
 impl StopHandle {
-    /// Asks the crawl to stop. After the first call active visits are finished; after the second
-    /// they are dropped.
-    pub fn ask(&self) {
-        self.0.send_modify(|asked| *asked = asked.saturating_add(1));
+    /// Requests the crawl to stop. After the first call active visits are finished; after the
+    /// second they are dropped.
+    pub fn request(&self) {
+        self.0
+            .send_modify(|requests| *requests = requests.saturating_add(1));
     }
 }
 
 impl Stop {
     /// Returns true if a stop was requested.
     #[must_use]
-    pub fn is_asked(&self) -> bool {
+    pub fn is_requested(&self) -> bool {
         *self.0.borrow() > 0
     }
 
     /// Waits until a stop is requested.
     pub async fn requested(&mut self) {
-        self.asked(1).await;
+        self.requested_times(1).await;
     }
 
-    async fn asked(&mut self, times: u8) {
-        if self.0.wait_for(|asked| *asked >= times).await.is_err() {
+    async fn requested_times(&mut self, times: u8) {
+        if self
+            .0
+            .wait_for(|requests| *requests >= times)
+            .await
+            .is_err()
+        {
             // No sender is left.
             std::future::pending::<()>().await;
         }
@@ -133,19 +139,19 @@ impl Stop {
 
 /// Visits pages until the frontier is exhausted, a limit is reached or a stop is requested. Settled
 /// visits are durable afterwards and the archive is closed, even if the disk was full for too long
-/// ([`Fault::NoRoom`]).
+/// ([`Fault::NoSpace`]).
 ///
 /// # Errors
 /// [`Fault`] if our own machinery fails, or the disk stays full for too long.
 pub async fn run(context: &Arc<CrawlContext>, limits: Limits, stop: Stop) -> Result<Finish, Fault> {
     let mut visits = ActiveVisits {
-        under_way: JoinSet::new(),
+        in_flight: JoinSet::new(),
         requisites: 0,
-        pages: context.frontier.standing().totals.pages,
+        pages: context.frontier.stats().totals.pages,
     };
     let ended = run_and_close(context, limits, stop, &mut visits).await;
     // After a fault no visit continues behind the caller's back.
-    visits.under_way.shutdown().await;
+    visits.in_flight.shutdown().await;
     ended
 }
 
@@ -157,22 +163,22 @@ async fn run_and_close(
 ) -> Result<Finish, Fault> {
     let mut monitor = DiskSpaceMonitor::new(&context.disk_space);
     let mut ended = lease_until_done(context, limits, stop.clone(), visits, &mut monitor).await;
-    if !matches!(ended, Ok(_) | Err(Fault::NoRoom { .. })) {
+    if !matches!(ended, Ok(_) | Err(Fault::NoSpace { .. })) {
         return ended;
     }
     let is_urgent = matches!(ended, Ok(Finish::Interrupted | Finish::MaxTime));
     tokio::select! {
         drained = visits.drain() => drained?,
         () = tokio::time::sleep(limits.drain), if is_urgent => {
-            let visits_dropped = visits.under_way.len();
+            let visits_dropped = visits.in_flight.len();
             tracing::info!(
                 visits_dropped,
                 "these visits did not end in time: their pages stay queued for the next run"
             );
-            visits.under_way.shutdown().await;
+            visits.in_flight.shutdown().await;
         }
-        () = stop.asked(2) => {
-            visits.under_way.shutdown().await;
+        () = stop.requested_times(2) => {
+            visits.in_flight.shutdown().await;
             ended = Ok(Finish::Interrupted);
         }
     }
@@ -196,7 +202,7 @@ async fn lease_until_done(
     let mut changes = context.overrides.changes();
     let mut stalls = context.stalls.changes();
     monitor.check().await?;
-    let received = || context.frontier.standing().totals.bytes;
+    let received = || context.frontier.stats().totals.bytes;
     let mut saved = received();
     loop {
         if let Some(finish) = limits.reached(context, started.elapsed()) {
@@ -205,7 +211,7 @@ async fn lease_until_done(
         if monitor.is_reserve_spent() {
             monitor.check().await?;
         }
-        if monitor.must_save(visits.under_way.len()) {
+        if monitor.must_save(visits.in_flight.len()) {
             context.save().await?;
         }
         let overrides = context.overrides.current();
@@ -231,8 +237,8 @@ async fn lease_until_done(
         let until = |time: Timestamp| Instant::now() + time.since(context.clock.now()).min(DAY);
         tokio::select! {
             biased;
-            () = stop.asked(1) => return Ok(Finish::Interrupted),
-            Some(ended) = visits.under_way.join_next() => {
+            () = stop.requested_times(1) => return Ok(Finish::Interrupted),
+            Some(ended) = visits.in_flight.join_next() => {
                 visits.ended(ended)?;
                 if received().saturating_sub(saved) >= SAVE_EVERY_BYTES {
                     saved = received();
@@ -291,7 +297,7 @@ async fn out_of_time(limit: Option<Duration>, started: Instant) {
 
 /// The active visits.
 struct ActiveVisits {
-    under_way: JoinSet<(Kind, Result<Outcome, Fault>)>,
+    in_flight: JoinSet<(Kind, Result<Outcome, Fault>)>,
     /// The active visits to requisites.
     requisites: usize,
     /// The pages judged so far.
@@ -302,7 +308,7 @@ impl ActiveVisits {
     fn begin(&mut self, context: &Arc<CrawlContext>, lease: Lease) {
         let (context, kind) = (Arc::clone(context), Kind::of(lease.discovered()));
         self.requisites += usize::from(kind == Kind::Requisite);
-        self.under_way
+        self.in_flight
             .spawn(async move { (kind, visit(&context, lease).await) });
     }
 
@@ -321,11 +327,11 @@ impl ActiveVisits {
 
     /// Returns the number of active visits that may turn out to be pages.
     fn may_be_pages(&self) -> u64 {
-        (self.under_way.len() - self.requisites) as u64
+        (self.in_flight.len() - self.requisites) as u64
     }
 
     async fn drain(&mut self) -> Result<(), Fault> {
-        while let Some(ended) = self.under_way.join_next().await {
+        while let Some(ended) = self.in_flight.join_next().await {
             self.ended(ended)?;
         }
         Ok(())
@@ -343,15 +349,14 @@ impl Limits {
         {
             return Some(Finish::MinHarvest);
         }
-        let too_large = |max| context.frontier.standing().totals.bytes >= max;
+        let too_large = |max| context.frontier.stats().totals.bytes >= max;
         self.bytes.is_some_and(too_large).then_some(Finish::MaxSize)
     }
 
     /// True if the page limit is reached, by this process or by all nodes of a shared crawl.
     fn has_pages(&self, context: &CrawlContext, visits: &ActiveVisits) -> bool {
-        self.pages.is_some_and(|max| {
-            visits.pages >= max || context.frontier.standing().totals.pages >= max
-        })
+        self.pages
+            .is_some_and(|max| visits.pages >= max || context.frontier.stats().totals.pages >= max)
     }
 
     /// Returns the number of visits that may begin now, if `stalled` exchanges of the active ones
@@ -359,7 +364,7 @@ impl Limits {
     fn free_slots(&self, visits: &ActiveVisits, stalled: usize) -> usize {
         let concurrency = self.concurrency.max(1);
         let beside = stalled.min(concurrency.saturating_mul(STALLED_BESIDE));
-        (concurrency + beside).saturating_sub(visits.under_way.len())
+        (concurrency + beside).saturating_sub(visits.in_flight.len())
     }
 
     /// Returns the number of page visits that may begin: each may turn out to be a page, so every

@@ -94,7 +94,7 @@ impl Web {
 
 #[async_trait]
 impl Fetch for Web {
-    async fn ask(&self, url: &PageUrl, _known: &Validators) -> Result<Exchange, FetchFailure> {
+    async fn request(&self, url: &PageUrl, _known: &Validators) -> Result<Exchange, FetchFailure> {
         *self.asked.lock().unwrap() += 1;
         if self.is_silent.load(Ordering::Relaxed) {
             std::future::pending::<()>().await;
@@ -195,8 +195,8 @@ impl Machine {
         let options = ArchiveOptions::new(self.clock.clone());
         let sink = WarcArchive::open(reserved, &archive, options, end).unwrap();
         let directories = vec![self.state(), archive];
-        let room = DiskSpace::new(plain, Some(Arc::clone(&reserve)), directories, self.rules);
-        let context = Arc::new(self.context(store, sink, room));
+        let space = DiskSpace::new(plain, Some(Arc::clone(&reserve)), directories, self.rules);
+        let context = Arc::new(self.context(store, sink, space));
         Session { context, reserve }
     }
 
@@ -204,7 +204,7 @@ impl Machine {
         &self,
         store: Arc<EmbeddedStore>,
         sink: WarcArchive,
-        room: DiskSpace,
+        space: DiskSpace,
     ) -> CrawlContext {
         let pacing = PacingRules {
             delay: Duration::ZERO,
@@ -233,7 +233,7 @@ impl Machine {
             kept_pages: None,
             sink: Arc::new(sink),
             earlier: None,
-            disk_space: Arc::new(room),
+            disk_space: Arc::new(space),
             scope: Arc::new(RwLock::new(scope)),
             focus: None,
             listings: ListingQuota::default(),
@@ -262,7 +262,7 @@ impl Machine {
         }
     }
 
-    /// Leaves room for this many more bytes.
+    /// Leaves space for this many more bytes.
     fn leave(&self, bytes: u64) {
         self.disk.set_budget(Some(self.disk.used() + bytes));
     }
@@ -309,23 +309,19 @@ async fn below_the_low_water_mark_no_visit_begins_until_there_is_room() {
     let session = machine.session().await;
     machine.leave(600 * KIB);
     let (_handle, stop) = crawl::stop();
-    let (ended, (standing, asked)) = tokio::join!(
+    let (ended, (stats, asked)) = tokio::join!(
         crawl::run(&session.context, LIMITS, stop),
         after(MINUTE, || {
-            let seen = (session.context.frontier.standing(), machine.web.asked());
+            let seen = (session.context.frontier.stats(), machine.web.asked());
             machine.disk.set_budget(None);
             seen
         })
     );
     assert_eq!(ended.unwrap(), Finish::Exhausted);
-    assert_eq!(standing.leased, 0, "active visits are finished");
-    assert!(standing.totals.pages < PAGES, "{standing:?}");
+    assert_eq!(stats.leased, 0, "active visits are finished");
+    assert!(stats.totals.pages < PAGES, "{stats:?}");
     let robots = u64::from(asked > 0);
-    assert_eq!(
-        asked,
-        standing.totals.pages + robots,
-        "no other visit began"
-    );
+    assert_eq!(asked, stats.totals.pages + robots, "no other visit began");
     drop(session);
     machine.is_complete();
 }
@@ -336,21 +332,18 @@ async fn active_visits_on_a_full_disk_use_the_reserve_which_is_restored_later() 
     let session = machine.session().await;
     machine.leave(200 * KIB);
     let (_handle, stop) = crawl::stop();
-    let (ended, (spent, standing)) = tokio::join!(
+    let (ended, (spent, stats)) = tokio::join!(
         crawl::run(&session.context, LIMITS, stop),
         after(MINUTE, || {
-            let seen = (
-                session.reserve.is_spent(),
-                session.context.frontier.standing(),
-            );
+            let seen = (session.reserve.is_spent(), session.context.frontier.stats());
             machine.disk.set_budget(None);
             seen
         })
     );
     assert_eq!(ended.unwrap(), Finish::Exhausted);
     assert!(spent);
-    assert_eq!(standing.leased, 0, "active visits are finished");
-    assert!((1..PAGES).contains(&standing.totals.pages), "{standing:?}");
+    assert_eq!(stats.leased, 0, "active visits are finished");
+    assert!((1..PAGES).contains(&stats.totals.pages), "{stats:?}");
     drop(session);
     machine.is_complete();
 }
@@ -368,7 +361,7 @@ async fn a_crawl_whose_patience_for_room_ends_is_saved_and_continues_later() {
             .unwrap_err();
         let waited = began.elapsed();
         let message = fault.to_string();
-        assert!(matches!(fault, Fault::NoRoom { .. }), "{message}");
+        assert!(matches!(fault, Fault::NoSpace { .. }), "{message}");
         assert!(
             message.contains("state") && message.contains(" are needed"),
             "{message}"
@@ -391,7 +384,7 @@ async fn a_crawl_that_waits_for_room_can_be_interrupted() {
     let (handle, stop) = crawl::stop();
     let (ended, ()) = tokio::join!(
         crawl::run(&session.context, LIMITS, stop),
-        after(MINUTE, || handle.ask())
+        after(MINUTE, || handle.request())
     );
     assert_eq!(ended.unwrap(), Finish::Interrupted);
     assert_eq!(machine.web.asked(), 0, "no visit began");
@@ -442,7 +435,7 @@ async fn time_limit_and_interrupt_hold_although_a_server_never_answers() {
             crawl::run(&session.context, limits, stop),
             after(MINUTE, || {
                 if time.is_none() {
-                    handle.ask();
+                    handle.request();
                 }
             })
         );

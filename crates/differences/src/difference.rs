@@ -8,8 +8,8 @@ use std::ops::Range;
 use serde::Serialize;
 
 use crate::alignment::{self, Change};
-use crate::figures::Figures;
 use crate::side::{PartOfSide, Side};
+use crate::statistics::DifferenceStatistics;
 
 /// Number of bytes of a text that are compared: 8 MiB. The rest is ignored.
 pub const MAX_TEXT: usize = 8 << 20;
@@ -62,7 +62,7 @@ pub struct Difference {
     runs: Vec<Run>,
     /// The number of the first word of each run, in either text.
     firsts: Vec<(usize, usize)>,
-    figures: Figures,
+    figures: DifferenceStatistics,
 }
 
 impl Difference {
@@ -77,7 +77,7 @@ impl Difference {
             (Side::read(a, bytes, words), Side::read(b, bytes, words));
         let changes = alignment::changes(&words_a, &words_b);
         let mut difference = Self {
-            figures: Figures::of(&words_a, &words_b, &changes),
+            figures: DifferenceStatistics::of(&words_a, &words_b, &changes),
             a: side_a,
             b: side_b,
             runs: Vec::new(),
@@ -95,7 +95,7 @@ impl Difference {
 
     /// Returns the numbers of words and shingles.
     #[must_use]
-    pub fn figures(&self) -> &Figures {
+    pub fn statistics(&self) -> &DifferenceStatistics {
         &self.figures
     }
 

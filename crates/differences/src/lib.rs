@@ -15,24 +15,24 @@
 //!     .map(|run| &b[run.b.clone()])
 //!     .collect();
 //! assert_eq!(only_b, ["brown"]);
-//! assert_eq!(difference.figures().shared_shingles, 0);
+//! assert_eq!(difference.statistics().shared_shingles, 0);
 //! ```
 //!
-//! A [`Pair`] is a page that repeats another, with its original: their difference, and the figures
-//! of the verdict.
+//! A [`Pair`] is a page that repeats another, with its original: their difference, and the
+//! statistics of the verdict.
 //!
 //! Pure: no clock, no disk, no threads.
 
 mod alignment;
 mod difference;
-mod figures;
 mod pair;
 mod printed;
 mod side;
+mod statistics;
 mod verdict;
 
 pub use difference::{Difference, MAX_TEXT, MAX_WORDS, Run, RunKind, Stretch};
-pub use figures::Figures;
 pub use pair::{PageOfPair, PageTextState, Pair};
 pub use printed::PrintedDifference;
-pub use verdict::{VerdictFigures, listed};
+pub use statistics::DifferenceStatistics;
+pub use verdict::{VerdictValues, listed};

@@ -4,7 +4,7 @@ use neardup::{Fingerprint, TextSignature, Thresholds};
 use serde::Serialize;
 
 use crate::difference::Difference;
-use crate::verdict::VerdictFigures;
+use crate::verdict::VerdictValues;
 
 /// One of the two pages.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -56,8 +56,8 @@ pub struct Pair {
     pub original: PageOfPair,
     /// The page that repeats it: the second text.
     pub member: PageOfPair,
-    /// The figures of the verdict.
-    pub figures: VerdictFigures,
+    /// The statistics of the verdict.
+    pub figures: VerdictValues,
     /// Difference of the two texts; `None` if either text is unknown.
     pub difference: Option<Difference>,
 }
@@ -74,8 +74,8 @@ impl Pair {
     ) -> Self {
         let signatures = original.signature.as_ref().zip(member.signature.as_ref());
         let figures = match signatures {
-            Some((a, b)) => VerdictFigures::of(a, b, thresholds, by_canonical),
-            None => VerdictFigures::of_fingerprints(original.fingerprint, member.fingerprint),
+            Some((a, b)) => VerdictValues::of(a, b, thresholds, by_canonical),
+            None => VerdictValues::of_fingerprints(original.fingerprint, member.fingerprint),
         };
         let texts = original.text.known().zip(member.text.known());
         Self {

@@ -3,13 +3,13 @@
 use serde::Serialize;
 
 use crate::difference::{Difference, Run, RunKind};
-use crate::figures::Figures;
+use crate::statistics::DifferenceStatistics;
 
 /// A difference with the words of its runs.
 #[derive(Clone, Debug, Serialize)]
 pub struct PrintedDifference {
     #[serde(flatten)]
-    figures: Figures,
+    figures: DifferenceStatistics,
     /// Bytes of each text that were compared, if either text was cut.
     #[serde(skip_serializing_if = "Option::is_none")]
     compared_bytes: Option<(usize, usize)>,
@@ -38,7 +38,7 @@ impl Difference {
             b: b[run.b.clone()].to_owned(),
         };
         PrintedDifference {
-            figures: *self.figures(),
+            figures: *self.statistics(),
             compared_bytes: self.cut(),
             runs: self.runs().iter().map(run).collect(),
         }

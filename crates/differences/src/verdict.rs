@@ -1,8 +1,8 @@
-//! Figures that a near-duplicate index uses to decide on two pages.
+//! DifferenceStatistics that a near-duplicate index uses to decide on two pages.
 //!
 //! An index finds candidates by two kinds of keys, quarters of the fingerprint and bands of the
-//! sketch. It then decides by the figures of a [`TextPair`]. This module collects them for output;
-//! it decides nothing.
+//! sketch. It then decides by the statistics of a [`TextPair`]. This module collects them for
+//! output; it decides nothing.
 
 use std::fmt::Display;
 
@@ -13,10 +13,10 @@ use serde::Serialize;
 /// and Das Sarma, WWW 2007, section 3).
 const QUARTERS: u32 = 4;
 
-/// Figures of two pages. They are absent for a page without text, or with a text that is too short
+/// Values of two pages. They are absent for a page without text, or with a text that is too short
 /// to resemble others.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct VerdictFigures {
+pub struct VerdictValues {
     /// Fingerprint of the first page.
     pub fingerprint_a: Option<Fingerprint>,
     /// Fingerprint of the second page.
@@ -35,7 +35,7 @@ pub struct VerdictFigures {
     /// Number of words of the shorter text, which determines the threshold.
     pub words: Option<u32>,
     /// Least resemblance of near duplicates of this length, 0 to 1.
-    pub least_resemblance: Option<f64>,
+    pub min_resemblance: Option<f64>,
     /// True if the lower threshold applies, for a page and the page that it declares canonical.
     pub is_canonical: bool,
     /// Resemblance of the multisets of words, 0 to 1. It decides together with the shingles.
@@ -44,8 +44,8 @@ pub struct VerdictFigures {
     pub title_terms_differ: Option<bool>,
 }
 
-impl VerdictFigures {
-    /// Returns the figures of two fingerprints only.
+impl VerdictValues {
+    /// Returns the statistics of two fingerprints only.
     #[must_use]
     pub fn of_fingerprints(a: Option<Fingerprint>, b: Option<Fingerprint>) -> Self {
         let both = a.zip(b).map(|(a, b)| a.as_u64() ^ b.as_u64());
@@ -70,8 +70,8 @@ impl VerdictFigures {
         }
     }
 
-    /// Returns the figures of two texts. `is_canonical` is true if one page declares the other, or
-    /// the other's original, as its canonical page.
+    /// Returns the statistics of two texts. `is_canonical` is true if one page declares the other,
+    /// or the other's original, as its canonical page.
     #[must_use]
     pub fn of(
         a: &TextSignature,
@@ -94,9 +94,9 @@ impl VerdictFigures {
             estimated_resemblance: resemblance,
             standard_error: resemblance.map(neardup::Sketch::standard_error),
             words: Some(pair.words()),
-            least_resemblance: resemblance
+            min_resemblance: resemblance
                 .filter(|_| thresholds.needs_bands())
-                .map(|_| pair.least_resemblance()),
+                .map(|_| pair.min_resemblance()),
             is_canonical,
             resemblance_of_words: pair.resemblance_of_words(),
             title_terms_differ: pair.title_terms_differ(),
@@ -140,13 +140,13 @@ mod tests {
     fn bits_and_quarters_of_fingerprints_are_counted_from_the_lowest() {
         let of = |a, b| {
             let fingerprints = (Fingerprint::new(a), Fingerprint::new(b));
-            VerdictFigures::of_fingerprints(Some(fingerprints.0), Some(fingerprints.1))
+            VerdictValues::of_fingerprints(Some(fingerprints.0), Some(fingerprints.1))
         };
         let figures = of(0b101, 1 << 63);
         assert_eq!(figures.differing_bits, Some(vec![0, 2, 63]));
         assert_eq!(figures.equal_quarters, Some(vec![1, 2]));
         assert_eq!(of(7, 7).equal_quarters, Some(vec![0, 1, 2, 3]));
-        let none = VerdictFigures::of_fingerprints(None, Some(Fingerprint::new(1)));
+        let none = VerdictValues::of_fingerprints(None, Some(Fingerprint::new(1)));
         assert_eq!((none.differing_bits, none.words), (None, None));
     }
 
@@ -158,7 +158,7 @@ mod tests {
             signature(&format!("{text}more"), "One"),
         );
         let thresholds = Thresholds::default();
-        let figures = VerdictFigures::of(&a, &b, &thresholds, false);
+        let figures = VerdictValues::of(&a, &b, &thresholds, false);
         let page = |text: &TextSignature, payload| neardup::PageSignature {
             payload,
             text: Some(Box::new(text.clone())),
@@ -176,13 +176,13 @@ mod tests {
         );
         assert_eq!(figures.estimated_resemblance, Some(resemblance));
         assert_eq!(
-            (figures.words, figures.least_resemblance),
+            (figures.words, figures.min_resemblance),
             (Some(300), Some(0.86))
         );
         assert_eq!(figures.title_terms_differ, Some(false));
         assert!(!figures.equal_bands.unwrap().is_empty());
-        let canonical = VerdictFigures::of(&a, &b, &thresholds, true);
-        assert_eq!(canonical.least_resemblance, Some(0.76));
+        let canonical = VerdictValues::of(&a, &b, &thresholds, true);
+        assert_eq!(canonical.min_resemblance, Some(0.76));
     }
 
     #[test]
@@ -191,11 +191,8 @@ mod tests {
             signature("a few words", ""),
             signature("some other words", ""),
         );
-        let figures = VerdictFigures::of(&a, &b, &Thresholds::default(), false);
-        assert_eq!(
-            (figures.equal_bands, figures.least_resemblance),
-            (None, None)
-        );
+        let figures = VerdictValues::of(&a, &b, &Thresholds::default(), false);
+        assert_eq!((figures.equal_bands, figures.min_resemblance), (None, None));
         assert_eq!((figures.words, figures.title_terms_differ), (Some(3), None));
     }
 }

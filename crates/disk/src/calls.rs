@@ -86,7 +86,7 @@ pub trait Disk: Send + Sync + fmt::Debug {
 
     /// Returns the number of bytes that can still be written to the file system of `path`, which
     /// must exist; `None` if the system does not know.
-    fn free_room(&self, path: &Path) -> Option<u64>;
+    fn free_space(&self, path: &Path) -> Option<u64>;
 
     /// Replaces the content of a file with `bytes`, atomically and durably: a reader sees either
     /// the old content or the new, even after a power cut. The draft has the name of the file with

@@ -37,7 +37,7 @@ pub enum Restored {
     /// The reserve is in place.
     Held,
     /// The disk has too little space.
-    NoRoom,
+    NoSpace,
 }
 
 impl Reserve {
@@ -103,13 +103,13 @@ impl Reserve {
         }
         let enough = self.bytes.saturating_add(self.low_water);
         let directory = self.path.parent().unwrap_or(&self.path);
-        let free = self.disk.free_room(directory);
-        if free.is_some_and(|room| room < enough) {
-            return Ok(Restored::NoRoom);
+        let free = self.disk.free_space(directory);
+        if free.is_some_and(|space| space < enough) {
+            return Ok(Restored::NoSpace);
         }
         let restored = self.fill()?;
         self.spent
-            .store(restored == Restored::NoRoom, Ordering::Release);
+            .store(restored == Restored::NoSpace, Ordering::Release);
         Ok(restored)
     }
 
@@ -129,7 +129,7 @@ impl Reserve {
         };
         let removed = self.disk.remove_if_there(&self.path);
         match DiskErrorKind::of(&error) {
-            DiskErrorKind::Full => removed.map(|()| Restored::NoRoom),
+            DiskErrorKind::Full => removed.map(|()| Restored::NoSpace),
             DiskErrorKind::ReadOnly | DiskErrorKind::TooManyFiles | DiskErrorKind::Broken => {
                 Err(error)
             }

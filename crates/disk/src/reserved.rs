@@ -130,7 +130,7 @@ impl Disk for ReservedDisk {
         self.disk.sync_directory(path)
     }
 
-    fn free_room(&self, path: &Path) -> Option<u64> {
-        self.disk.free_room(path)
+    fn free_space(&self, path: &Path) -> Option<u64> {
+        self.disk.free_space(path)
     }
 }

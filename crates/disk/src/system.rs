@@ -78,13 +78,13 @@ impl Disk for SystemDisk {
         File::open(path)?.sync_all()
     }
 
-    fn free_room(&self, path: &Path) -> Option<u64> {
-        free_room(path)
+    fn free_space(&self, path: &Path) -> Option<u64> {
+        free_space(path)
     }
 }
 
 #[cfg(unix)]
-fn free_room(path: &Path) -> Option<u64> {
+fn free_space(path: &Path) -> Option<u64> {
     let found = rustix::fs::statvfs(path).ok()?;
     // Some file systems (overlays, network mounts) report zero blocks because they do not know.
     let is_known = found.f_blocks > 0;
@@ -92,6 +92,6 @@ fn free_room(path: &Path) -> Option<u64> {
 }
 
 #[cfg(not(unix))]
-fn free_room(_path: &Path) -> Option<u64> {
+fn free_space(_path: &Path) -> Option<u64> {
     None
 }

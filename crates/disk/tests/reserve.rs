@@ -1,4 +1,4 @@
-//! A disk that is full: what is under way ends well, once.
+//! A disk that is full: what is in flight ends well, once.
 #![expect(
     clippy::unwrap_used,
     reason = "what the helpers unwrap is part of the test"
@@ -22,11 +22,11 @@ struct Machine {
     disk: ReservedDisk,
 }
 
-/// A disk of `room` bytes beside the reserve.
-fn machine(room: u64) -> Machine {
+/// A disk of `space` bytes beside the reserve.
+fn machine(space: u64) -> Machine {
     let directory = tempfile::tempdir().unwrap();
     let broken = Arc::new(FaultyDisk::new(directory.path(), 7));
-    broken.set_budget(Some(RESERVE + room));
+    broken.set_budget(Some(RESERVE + space));
     let reserve = Reserve::take(
         broken.clone(),
         &directory.path().join("reserve"),
@@ -95,14 +95,14 @@ fn the_reserve_is_taken_again_only_above_the_low_water_mark() {
     let file = machine.disk.create(&machine.path("a")).unwrap();
     machine.disk.append(&file, &[1; 20]).unwrap();
     for (budget, expected) in [
-        (20 + RESERVE, Restored::NoRoom),
-        (20 + RESERVE + LOW_WATER - 1, Restored::NoRoom),
+        (20 + RESERVE, Restored::NoSpace),
+        (20 + RESERVE + LOW_WATER - 1, Restored::NoSpace),
         (20 + RESERVE + LOW_WATER, Restored::Held),
         (20 + RESERVE + LOW_WATER, Restored::Held),
     ] {
         machine.broken.set_budget(Some(budget));
         assert_eq!(reserve.restore().unwrap(), expected);
-        assert_eq!(reserve.is_spent(), expected == Restored::NoRoom);
+        assert_eq!(reserve.is_spent(), expected == Restored::NoSpace);
         assert_eq!(machine.path("reserve").exists(), expected == Restored::Held);
     }
 }
@@ -144,7 +144,7 @@ fn a_sync_that_finds_no_room_is_not_repeated() {
     let before = syncs(&machine);
     machine
         .broken
-        .fail(Plan::once(1, Failure::NoRoom).of_kind(CallKind::Sync));
+        .fail(Plan::once(1, Failure::NoSpace).of_kind(CallKind::Sync));
     assert_eq!(
         machine.disk.sync(&file).unwrap_err().kind(),
         ErrorKind::StorageFull
@@ -217,8 +217,8 @@ impl Disk for Together {
         self.disk.sync_directory(path)
     }
 
-    fn free_room(&self, path: &Path) -> Option<u64> {
-        self.disk.free_room(path)
+    fn free_space(&self, path: &Path) -> Option<u64> {
+        self.disk.free_space(path)
     }
 }
 

@@ -1,4 +1,4 @@
-//! The machine's own disk does what the trait says, and a reserve on it takes up room.
+//! The machine's own disk does what the trait says, and a reserve on it takes up space.
 
 #![expect(clippy::unwrap_used, reason = "tests")]
 
@@ -118,16 +118,16 @@ fn a_reserve_of_another_size_is_written_anew() {
 #[test]
 fn a_reserve_is_not_taken_again_below_the_low_water_mark() {
     let directory = tempfile::tempdir().unwrap();
-    assert!(SystemDisk.free_room(directory.path()).is_some());
+    assert!(SystemDisk.free_space(directory.path()).is_some());
     assert!(
         SystemDisk
-            .free_room(&directory.path().join("missing"))
+            .free_space(&directory.path().join("missing"))
             .is_none()
     );
     let path = directory.path().join("reserve");
     let reserve = Reserve::take(Arc::new(SystemDisk), &path, 4096, u64::MAX).unwrap();
     reserve.spend().unwrap();
-    assert_eq!(reserve.restore().unwrap(), Restored::NoRoom);
+    assert_eq!(reserve.restore().unwrap(), Restored::NoSpace);
     assert!(reserve.is_spent());
 }
 

@@ -256,7 +256,7 @@ impl Changes {
                 new.title.as_deref().unwrap_or_default()
             )),
         };
-        let resemblance = difference.figures().resemblance;
+        let resemblance = difference.statistics().resemblance;
         Change {
             resemblance: Some((resemblance * 10_000.0).round() / 10_000.0),
             text: Some(ChangedText {

@@ -32,8 +32,8 @@ pub struct Status {
     pub requisites_missing: u64,
     /// Number of queued URLs.
     pub queued: u64,
-    /// Number of queued pages that are set aside.
-    pub set_aside: u64,
+    /// Number of queued pages that are quarantined.
+    pub quarantined: u64,
     /// Queued URLs of hosts that are down, and the last failure per host.
     pub unreachable: u64,
     /// Hosts that are down, with their last failures.
@@ -56,7 +56,7 @@ pub struct Status {
     /// Content of the control.toml in effect; `None` without the file.
     pub control: Option<toml::Table>,
     /// Leftover files, which `crawler clean` removes.
-    pub left_over: Vec<Leftover>,
+    pub leftovers: Vec<Leftover>,
     /// Excluded URLs that redirect to pages of the crawl: nothing is missing.
     pub redirected: u64,
     /// Failures by kind.
@@ -80,7 +80,7 @@ impl Status {
         let mut status = Self::of(&statistics);
         status.control = control_in_effect(state).map_err(|error| fault(&error))?;
         // A file that disappears meanwhile was only in use briefly.
-        status.left_over = leftovers::find(directory).unwrap_or_default();
+        status.leftovers = leftovers::find(directory).unwrap_or_default();
         Ok(status)
     }
 
@@ -95,7 +95,7 @@ impl Status {
             requisites: counts.requisites,
             requisites_missing: counts.requisites_missing,
             queued: counts.queued,
-            set_aside: counts.set_aside,
+            quarantined: counts.quarantined,
             excluded_links: statistics.excluded_links().clone(),
             limits: statistics.totals().limits_by_name(),
             not_read: statistics.totals().unread_formats_by_name(),

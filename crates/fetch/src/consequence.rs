@@ -18,12 +18,12 @@
 //! | our disk is full | ours | – | without end | |
 //!
 //! - **The connection's** is not in the table: [`Fetch`](crate::Fetch) repeats a request at once on
-//!   a new connection if a reused one ended before an answer (RFC 9112 9.3.1), answered 408 or 421,
-//!   or did not process it (REFUSED_STREAM, GOAWAY, HTTP_1_1_REQUIRED: RFC 9113 8.7, 6.8, 7). What
-//!   still fails then is the host's fault.
+//!   a new connection if a reused one ended before a response (RFC 9112 9.3.1), answered 408 or
+//!   421, or did not process it (REFUSED_STREAM, GOAWAY, HTTP_1_1_REQUIRED: RFC 9113 8.7, 6.8, 7).
+//!   What still fails then is the host's fault.
 //! - **The host's**, **the network's**: the host rests, for longer with each failure in a row
 //!   (`politeness/pacing.rs`). The failure counts against the page only if the host is well
-//!   otherwise: its answer before was good. So a host that is down loses its turn, not its pages,
+//!   otherwise: its response before was good. So a host that is down loses its turn, not its pages,
 //!   and a page that always fails is given up.
 //! - **The page's**: it is final, or counted.
 //!
@@ -54,7 +54,7 @@ pub enum Rest {
     Usual,
     /// The back-off, from the third failure in a row: pages may fail while their host is well.
     AfterSome,
-    /// The back-off, at once: there was no answer.
+    /// The back-off, at once: there was no response.
     AtOnce,
     /// The back-off, at once: the host asks for it, for all hosts that share its pace.
     SlowDown,
@@ -77,7 +77,7 @@ const SOON: Duration = Duration::from_secs(10);
 const LATER: Duration = Duration::from_secs(30);
 
 impl Consequence {
-    /// Returns the consequences of an answer with this status, which is neither a page nor a
+    /// Returns the consequences of a response with this status, which is neither a page nor a
     /// redirect.
     #[must_use]
     pub const fn of_status(status: u16) -> Self {
@@ -91,7 +91,7 @@ impl Consequence {
         }
     }
 
-    /// Returns the consequences of a request without an answer.
+    /// Returns the consequences of a request without a response.
     #[must_use]
     pub const fn of_failure(kind: FailureKind) -> Self {
         match kind {
@@ -115,7 +115,7 @@ impl Consequence {
     }
 
     /// Returns the consequences for a page of a robots.txt that is unavailable (RFC 9309 section
-    /// 2.3.1.4), because of this failure if there was no answer. The page was not requested.
+    /// 2.3.1.4), because of this failure if there was no response. The page was not requested.
     #[must_use]
     pub const fn of_robots(failure: Option<FailureKind>) -> Self {
         let own = match failure {
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_answer_is_the_hosts_fault_unless_it_was_not_asked() {
+    fn a_missing_response_is_the_hosts_fault_unless_it_was_not_asked() {
         for (kind, blame, rest, tries) in [
             (FailureKind::Dns, Blame::Host, Rest::AtOnce, 2),
             (FailureKind::Connect, Blame::Host, Rest::AtOnce, 3),

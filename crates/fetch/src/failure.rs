@@ -52,14 +52,14 @@ pub enum FetchFailure {
     /// The body stopped, or came more slowly than the minimum rate.
     #[error("the body stops, or is slower than the minimum rate")]
     TooSlow,
-    /// The connection broke before the answer was whole.
+    /// The connection broke before the response was whole.
     #[error("the connection was closed early")]
     Disconnected,
-    /// The answer is not valid HTTP.
-    #[error("the answer is not valid HTTP")]
+    /// The response is not valid HTTP.
+    #[error("the response is not valid HTTP")]
     Protocol,
-    /// The answer's header fields exceed the limits, in bytes or in number.
-    #[error("the answer's header fields are too large")]
+    /// The response's header fields exceed the limits, in bytes or in number.
+    #[error("the response's header fields are too large")]
     HeadersTooLarge,
     /// The body is too large for memory, and the disk does not take it.
     #[error("the body cannot be kept on disk: {0}")]
@@ -263,7 +263,7 @@ fn of_proxy(text: &str) -> Option<ProxyFailure> {
         "failed to create underlying connection" => return Some(ProxyFailure::Unreached),
         "proxy authorization required" => "it requires a user and a password",
         "unsuccessful" => "it opens no tunnel",
-        "proxy response headers too long" => "its answer is too long",
+        "proxy response headers too long" => "its response is too long",
         "unexpected end of file"
         | "io error establishing tunnel"
         | "io error during SOCKS handshake" => "the connection was closed early",

@@ -1,4 +1,4 @@
-//! The seam: one request, one answer.
+//! The seam: one request, one response.
 
 use std::net::IpAddr;
 
@@ -8,13 +8,13 @@ use web::{Exchange, PageUrl, Validators};
 
 use crate::failure::FetchFailure;
 
-/// A decision on the body of an answer, by its status and its header fields.
+/// A decision on the body of a response, by its status and its header fields.
 pub type WantsBody<'a> = dyn Fn(u16, &HeaderMap) -> bool + Send + Sync + 'a;
 
 /// A client that requests pages.
 ///
 /// Every implementation guarantees:
-/// - With validators, a request is conditional: 304 Not Modified is an answer like any other.
+/// - With validators, a request is conditional: 304 Not Modified is a response like any other.
 /// - A call makes one request, or none if it is refused beforehand. A request that the server did
 ///   not process, because its connection ended, is repeated at once a few times. A redirect is an
 ///   answer like any other and is not followed.
@@ -24,34 +24,34 @@ pub type WantsBody<'a> = dyn Fn(u16, &HeaderMap) -> bool + Send + Sync + 'a;
 /// - `Err` is the page's fate, a value to count and perhaps retry, never our own fault.
 #[async_trait]
 pub trait Fetch: Send + Sync {
-    /// Requests `url`, unless it is unchanged since `known`, and waits for the whole answer.
+    /// Requests `url`, unless it is unchanged since `known`, and waits for the whole response.
     ///
     /// # Errors
-    /// [`FetchFailure`] if no answer comes.
-    async fn ask(&self, url: &PageUrl, known: &Validators) -> Result<Exchange, FetchFailure>;
+    /// [`FetchFailure`] if no response comes.
+    async fn request(&self, url: &PageUrl, known: &Validators) -> Result<Exchange, FetchFailure>;
 
-    /// Requests like [`ask`](Self::ask), with this `Referer` unless the user gives one, but may
-    /// leave the body of an answer whose head `wants_body` refuses: it is then empty, and marked as
-    /// cut. The function gets the status and the fields.
+    /// Requests like [`request`](Self::ask), with this `Referer` unless the user gives one, but may
+    /// leave the body of a response whose head `wants_body` refuses: it is then empty, and marked
+    /// as cut. The function gets the status and the fields.
     ///
     /// # Errors
-    /// As [`ask`](Self::ask).
-    async fn ask_for(
+    /// As [`request`](Self::ask).
+    async fn request_for(
         &self,
         url: &PageUrl,
         known: &Validators,
         _referer: Option<&HeaderValue>,
         _wants_body: &WantsBody<'_>,
     ) -> Result<Exchange, FetchFailure> {
-        self.ask(url, known).await
+        self.request(url, known).await
     }
 
-    /// Requests `url` unconditionally and waits for the whole answer.
+    /// Requests `url` unconditionally and waits for the whole response.
     ///
     /// # Errors
-    /// [`FetchFailure`] if no answer comes.
+    /// [`FetchFailure`] if no response comes.
     async fn fetch(&self, url: &PageUrl) -> Result<Exchange, FetchFailure> {
-        self.ask(url, &Validators::default()).await
+        self.request(url, &Validators::default()).await
     }
 
     /// Returns the cookies set by servers that a request for `url` would send now; an empty value

@@ -15,19 +15,19 @@ pub(crate) struct GenerationalCache<V> {
     weight: usize,
     /// Maximum number of entries, and maximum weight, per generation.
     most: usize,
-    most_weight: usize,
+    max_weight: usize,
     weight_of: fn(&V) -> usize,
 }
 
 impl<V> GenerationalCache<V> {
     /// Returns an empty cache for this many entries of this weight together.
-    pub(crate) fn new(most: usize, most_weight: usize, weight_of: fn(&V) -> usize) -> Self {
+    pub(crate) fn new(most: usize, max_weight: usize, weight_of: fn(&V) -> usize) -> Self {
         Self {
             young: HashMap::new(),
             old: HashMap::new(),
             weight: 0,
             most: (most / 2).max(1),
-            most_weight: most_weight / 2,
+            max_weight: max_weight / 2,
             weight_of,
         }
     }
@@ -53,7 +53,7 @@ impl<V> GenerationalCache<V> {
     /// Adds weight that a value of the young generation has gained.
     pub(crate) fn weigh(&mut self, weight: usize) {
         self.weight += weight;
-        if self.weight > self.most_weight {
+        if self.weight > self.max_weight {
             self.grow_old();
             self.weight = weight;
         }

@@ -1,7 +1,7 @@
 //! The client side of the crawl: requests, made politely and safely.
 //!
-//! [`Fetch`] is the seam: one request, one answer, never a redirect followed. [`HttpFetch`] is its
-//! one real implementation, guarded against private addresses and against answers without end.
+//! [`Fetch`] is the seam: one request, one response, never a redirect followed. [`HttpFetch`] is
+//! its one real implementation, guarded against private addresses and against answers without end.
 //! [`Pacer`] decides when a host may be asked, [`RobotsCache`] what it may be asked for. The
 //! behaviour of a server is a value ([`FetchFailure`]); only a setup that cannot work is an error
 //! ([`SetupError`]).
@@ -36,10 +36,10 @@ pub use memory::{MemoryBudget, MemoryShare};
 pub use open_files::FileBudget;
 pub use politeness::pacer::{Pacer, Permit, PolitenessKey};
 pub use politeness::pacing::{
-    AddressBound, Answer, AnswerKind, Cooldown, HostPace, HostPacing, PacingRules,
+    AddressBound, Cooldown, HostPace, HostPacing, PacedResponse, PacingRules, ResponseKind,
 };
 pub use politeness::retry_after::retry_after;
-pub use robots_cache::{RobotsAnswer, RobotsCache, RobotsError, RobotsSource, RobotsText};
+pub use robots_cache::{RobotsCache, RobotsError, RobotsResponse, RobotsSource, RobotsText};
 pub use ssrf_guard::address::{Refusal, refusal};
 pub use ssrf_guard::names::NameService;
 pub use ssrf_guard::resolve_rule::{ResolveRule, ResolveRuleError};

@@ -4,16 +4,17 @@
 //! |---|---|---|
 //! | 2xx | the rules in the first 500 KiB | 24 h |
 //! | 2xx in a content coding that cannot be removed, or breaks off | nothing may be asked | 30 s |
-//! | a redirect, at most five | the last answer; past the fifth or to no page: no rules | 24 h |
+//! | a redirect, at most five | the last response; past the fifth or to no page: no rules | 24 h |
 //! | a redirect without a `Location` that is a URL | the rules in its body | 24 h |
 //! | 4xx, even 401 and 403 | no rules: everything may be asked | 24 h |
 //! | 429, 5xx | the host is in trouble: nothing may be asked | 30 s |
-//! | no answer, no address, a private address | nothing may be asked | 30 s |
+//! | no response, no address, a private address | nothing may be asked | 30 s |
 //!
 //! The row for 429 is not in the RFC; Google does the same.
 //!
 //! Every request waits for its host, the hops of a redirect too. Rules that hold for a day outlast
-//! the process: callers store [`RobotsAnswer::read`] and give it back with [`RobotsCache::recall`].
+//! the process: callers store [`RobotsResponse::read`] and give it back with
+//! [`RobotsCache::recall`].
 
 use std::borrow::Cow;
 use std::fmt;
@@ -31,13 +32,13 @@ use crate::failure::FetchFailure;
 use crate::fetch::Fetch;
 use crate::generational_cache::GenerationalCache;
 use crate::politeness::pacer::Pacer;
-use crate::politeness::pacing::Answer;
+use crate::politeness::pacing::PacedResponse;
 
 /// Bytes of robots.txt that are decoded: one more than are read, so that a cut line shows.
 const READ: u64 = MAX_ROBOTS_BYTES as u64 + 1;
 /// Redirects in a row (section 2.3.1.2).
 const REDIRECTS: usize = 5;
-/// The time that an answer holds (section 2.4).
+/// The time that a response holds (section 2.4).
 const HOLDS: Duration = Duration::from_secs(24 * 3600);
 /// The time that a ban on all pages holds before the host is tried again.
 const HOLDS_UNREACHABLE: Duration = Duration::from_secs(30);
@@ -59,7 +60,7 @@ pub struct RobotsCache {
 
 /// The rules of a host for us.
 #[derive(Clone, Debug)]
-pub struct RobotsAnswer {
+pub struct RobotsResponse {
     /// The rules for us.
     pub rules: Arc<RobotsRules>,
     /// The source of the rules.
@@ -73,7 +74,7 @@ pub struct RobotsAnswer {
     pub exchanges: Vec<Exchange>,
     /// The hosts that were asked for this request, answered or not, from first to last, with
     /// repetitions.
-    pub asked: Vec<Host>,
+    pub requested: Vec<Host>,
     /// The text that was read for this request and holds for a day.
     pub read: Option<RobotsText>,
 }
@@ -101,10 +102,10 @@ pub enum RobotsSource {
 /// The reason why a robots.txt is unavailable, as a clause.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RobotsError {
-    /// There was no answer.
+    /// There was no response.
     #[error(transparent)]
     Lost(#[from] FetchFailure),
-    /// There was an answer with this status: the host is in trouble.
+    /// There was a response with this status: the host is in trouble.
     #[error("HTTP status {0}")]
     Status(u16),
     /// The file cannot be decoded, so its rules are unknown.
@@ -116,13 +117,13 @@ pub enum RobotsError {
 /// then look again.
 #[derive(Default)]
 struct Origin {
-    known: Mutex<Option<CachedAnswer>>,
+    known: Mutex<Option<CachedResponse>>,
     asking: tokio::sync::Mutex<()>,
 }
 
-/// An answer without the traces of its request.
-struct CachedAnswer {
-    answer: RobotsAnswer,
+/// A response without the traces of its request.
+struct CachedResponse {
+    response: RobotsResponse,
     weight: usize,
 }
 
@@ -151,10 +152,10 @@ impl RobotsCache {
     /// Returns the rules for `url` if they are cached and hold, and tells the pacer the
     /// `Crawl-delay`.
     #[must_use]
-    pub fn cached(&self, url: &PageUrl) -> Option<RobotsAnswer> {
+    pub fn cached(&self, url: &PageUrl) -> Option<RobotsResponse> {
         let origin = Arc::clone(self.origins().get(&url.origin())?);
-        let answer = origin.known_at(self.clock.now())?;
-        Some(self.announce(url, answer))
+        let response = origin.known_at(self.clock.now())?;
+        Some(self.announce(url, response))
     }
 
     /// Takes over the text that an earlier session read for `url`, unless valid rules are cached.
@@ -176,37 +177,37 @@ impl RobotsCache {
     /// time.
     ///
     /// Waits for permits of the host: do not hold one meanwhile.
-    pub async fn rules(&self, url: &PageUrl) -> RobotsAnswer {
+    pub async fn rules(&self, url: &PageUrl) -> RobotsResponse {
         let origin = self.origin(url);
         let known = origin.known_at(self.clock.now());
-        let answer = match known {
+        let response = match known {
             Some(known) => known,
-            None => self.ask(url, &origin).await,
+            None => self.request(url, &origin).await,
         };
-        self.announce(url, answer)
+        self.announce(url, response)
     }
 
-    /// Tells the pacer the `Crawl-delay` of an answer; without one only if it was just fetched.
-    fn announce(&self, url: &PageUrl, answer: RobotsAnswer) -> RobotsAnswer {
-        let crawl_delay = answer.rules.crawl_delay();
-        if !answer.exchanges.is_empty() || crawl_delay.is_some() {
-            self.pacer.ask_crawl_delay(&url.host(), crawl_delay);
+    /// Tells the pacer the `Crawl-delay` of a response; without one only if it was just fetched.
+    fn announce(&self, url: &PageUrl, response: RobotsResponse) -> RobotsResponse {
+        let crawl_delay = response.rules.crawl_delay();
+        if !response.exchanges.is_empty() || crawl_delay.is_some() {
+            self.pacer.set_crawl_delay(&url.host(), crawl_delay);
         }
-        answer
+        response
     }
 
-    async fn ask(&self, url: &PageUrl, origin: &Origin) -> RobotsAnswer {
+    async fn request(&self, url: &PageUrl, origin: &Origin) -> RobotsResponse {
         let _asking = origin.asking.lock().await;
         if let Some(known) = origin.known_at(self.clock.now()) {
             return known;
         }
-        let (mut exchanges, mut asked) = (Vec::new(), Vec::new());
-        let file = self.follow(url, &mut exchanges, &mut asked).await;
+        let (mut exchanges, mut requested) = (Vec::new(), Vec::new());
+        let file = self.follow(url, &mut exchanges, &mut requested).await;
         let until = self.clock.now() + file.holds();
         let read = file.to_remember(until);
-        RobotsAnswer {
+        RobotsResponse {
             exchanges,
-            asked,
+            requested,
             read,
             ..self.learn(origin, file, until).await
         }
@@ -217,13 +218,13 @@ impl RobotsCache {
         &self,
         url: &PageUrl,
         exchanges: &mut Vec<Exchange>,
-        asked: &mut Vec<Host>,
+        requested: &mut Vec<Host>,
     ) -> RobotsFile {
         let Ok(mut next) = url.join("/robots.txt", &CanonicalForm::keep_all()) else {
             return RobotsFile::Missing;
         };
         for _hop in 0..=REDIRECTS {
-            asked.push(next.host());
+            requested.push(next.host());
             let exchange = match self.exchange(&next).await {
                 Ok(exchange) => exchange,
                 Err(failure) => return RobotsFile::Unreachable(failure.into()),
@@ -244,7 +245,7 @@ impl RobotsCache {
         let to = self.pacer.politeness_key(&*self.fetch, url).await;
         let permit = self.pacer.permit(to).await;
         let outcome = self.fetch.fetch(url).await;
-        permit.finish(Answer::of(&outcome, self.clock.date()));
+        permit.finish(PacedResponse::of(&outcome, self.clock.date()));
         let exchange = outcome?;
         // The missing part may forbid what the rest allows: a file that is not whole is unreachable
         // (RFC 9309 section 2.3.1.4).
@@ -255,7 +256,7 @@ impl RobotsCache {
     }
 
     /// Caches the rules in a file.
-    async fn learn(&self, origin: &Origin, file: RobotsFile, until: Timestamp) -> RobotsAnswer {
+    async fn learn(&self, origin: &Origin, file: RobotsFile, until: Timestamp) -> RobotsResponse {
         let mut weight = LEAST;
         let (source, rules, error) = match file {
             RobotsFile::Given(body) => {
@@ -268,21 +269,21 @@ impl RobotsCache {
                 (RobotsSource::Unreachable, rules, Some(error))
             }
         };
-        let answer = RobotsAnswer {
+        let response = RobotsResponse {
             rules: Arc::new(rules),
             source,
             error,
             until,
             exchanges: Vec::new(),
-            asked: Vec::new(),
+            requested: Vec::new(),
             read: None,
         };
-        *origin.known() = Some(CachedAnswer {
-            answer: answer.clone(),
+        *origin.known() = Some(CachedResponse {
+            response: response.clone(),
             weight,
         });
         self.origins().weigh(weight);
-        answer
+        response
     }
 
     /// Parses a robots.txt; a large file off the reactor.
@@ -411,14 +412,14 @@ fn is_binary(text: &[u8]) -> bool {
 }
 
 impl Origin {
-    fn known(&self) -> MutexGuard<'_, Option<CachedAnswer>> {
+    fn known(&self) -> MutexGuard<'_, Option<CachedResponse>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn known_at(&self, now: Timestamp) -> Option<RobotsAnswer> {
+    fn known_at(&self, now: Timestamp) -> Option<RobotsResponse> {
         let known = self.known();
-        let answer = known.as_ref().map(|known| &known.answer);
-        answer.filter(|answer| answer.until > now).cloned()
+        let response = known.as_ref().map(|known| &known.response);
+        response.filter(|response| response.until > now).cloned()
     }
 }
 

@@ -1,7 +1,7 @@
 //! Exchanges that do not move: a count, so that a crawl gives their places to others.
 //!
 //! A server that accepts a connection and stays silent costs a socket, and must not cost the slot
-//! of another host's page. An exchange counts as stalled after [`PATIENCE`] without an answer, or
+//! of another host's page. An exchange counts as stalled after [`PATIENCE`] without a response, or
 //! while its body comes more slowly than the minimum rate.
 
 use std::sync::Arc;
@@ -40,14 +40,14 @@ impl Stalls {
         Stalled(Arc::clone(&self.0))
     }
 
-    /// Awaits an answer, which counts as stalled from [`PATIENCE`] on.
-    pub(crate) async fn watch<T>(&self, answer: impl Future<Output = T>) -> T {
-        let mut answer = std::pin::pin!(answer);
-        if let Ok(answered) = timeout(PATIENCE, &mut answer).await {
+    /// Awaits a response, which counts as stalled from [`PATIENCE`] on.
+    pub(crate) async fn watch<T>(&self, response: impl Future<Output = T>) -> T {
+        let mut response = std::pin::pin!(response);
+        if let Ok(answered) = timeout(PATIENCE, &mut response).await {
             return answered;
         }
         let _stalled = self.begin();
-        answer.await
+        response.await
     }
 }
 
@@ -62,10 +62,10 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn an_exchange_counts_as_stalled_from_two_seconds_until_its_answer() {
+    async fn an_exchange_counts_as_stalled_from_two_seconds_until_its_response() {
         let stalls = Stalls::default();
         let watched = stalls.clone();
-        let answer = tokio::spawn(async move {
+        let response = tokio::spawn(async move {
             watched
                 .watch(tokio::time::sleep(Duration::from_secs(5)))
                 .await;
@@ -74,6 +74,6 @@ mod tests {
             tokio::time::sleep(Duration::from_secs(after)).await;
             assert_eq!(stalls.count(), expected);
         }
-        answer.await.unwrap();
+        response.await.unwrap();
     }
 }

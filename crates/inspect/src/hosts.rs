@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use serde::Serialize;
 use setup::assembly;
 use setup::settings::Settings;
-use statistics::{CrawlStatistics, HostFigures};
+use statistics::{CrawlStatistics, HostStatistics};
 use web::{Host, Timestamp, WaitReason};
 
 /// A line of the output for a host.
@@ -44,7 +44,7 @@ pub struct Line<'a> {
 
 /// Returns a line per host, sorted by descending number of pages.
 pub fn lines<'s>(statistics: &'s CrawlStatistics, settings: &Settings) -> Vec<Line<'s>> {
-    let mut hosts: Vec<(&Host, &HostFigures)> = statistics.hosts().collect();
+    let mut hosts: Vec<(&Host, &HostStatistics)> = statistics.hosts().collect();
     hosts.sort_unstable_by(|(one, left), (other, right)| {
         let order = right.sums.pages.cmp(&left.sums.pages);
         order
@@ -52,7 +52,7 @@ pub fn lines<'s>(statistics: &'s CrawlStatistics, settings: &Settings) -> Vec<Li
             .then(one.cmp(other))
     });
     let rules = assembly::pacing(settings);
-    let line = |(host, status): (&'s Host, &'s HostFigures)| {
+    let line = |(host, status): (&'s Host, &'s HostStatistics)| {
         let (pace, rules) = (&status.pace, rules.of_host(host));
         let obeyed = pace.crawl_delay.map(|delay| rules.obeyed(delay));
         Line {

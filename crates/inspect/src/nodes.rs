@@ -8,7 +8,7 @@ use shared_store::{NodeState, TermState};
 pub struct Node {
     /// Name of the node.
     pub node: String,
-    /// `live`, `silent`, `left` or `lapsed`.
+    /// `live`, `silent`, `left` or `expired`.
     pub state: &'static str,
     /// Number of its term.
     pub term: u64,
@@ -21,7 +21,7 @@ pub struct Node {
     /// Number of URLs that wait.
     pub waiting: u64,
     /// Seconds since the last heartbeat.
-    pub heard: f64,
+    pub heartbeat: f64,
 }
 
 impl Node {
@@ -38,14 +38,14 @@ impl Node {
                 TermState::Live => "live",
                 TermState::Silent => "silent",
                 TermState::Left => "left",
-                TermState::Lapsed => "lapsed",
+                TermState::Expired => "expired",
             },
             term: state.term,
             buckets: state.buckets,
             pages: state.pages,
             pages_per_second: (rate * 10.0).round() / 10.0,
             waiting: state.waiting,
-            heard: (state.silent_for.as_secs_f64() * 10.0).round() / 10.0,
+            heartbeat: (state.since_heartbeat.as_secs_f64() * 10.0).round() / 10.0,
         }
     }
 }

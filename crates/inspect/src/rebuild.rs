@@ -42,7 +42,7 @@ use setup::settings::{SETTINGS_FILE, Settings};
 use setup::values::Key;
 use setup::{crawl_directory, earlier, machine};
 use sinks::warc::{ReadFault, WarcStream, is_foreign, name_of, settled_behind};
-use sinks::{ArchiveEnd, Settled, cdxj};
+use sinks::{ArchiveEnd, CommitPoint, cdxj};
 use store::{DirectoryLock, EarlierCrawls, EmbeddedStore, Frontier};
 use web::Clock;
 
@@ -81,7 +81,7 @@ pub struct Report {
     /// Pages unchanged since an earlier crawl whose links are in no archive.
     pub without_links: u64,
     /// Links of pages off topic that the archive only contains as a number.
-    pub links_not_told: u64,
+    pub links_omitted: u64,
     /// Places of the archive that could not be read.
     pub damaged_places: u64,
     /// Counts of the rebuilt state.
@@ -423,7 +423,7 @@ fn write_files(settings: &Settings, archive: &Path) -> Result<(), CommandError> 
             .map_err(|error| fault(&error))?;
     }
     // The note is about the old journal.
-    let noted = Settled::path(archive);
+    let noted = CommitPoint::path(archive);
     if noted.exists() {
         SystemDisk
             .remove(&noted)
@@ -482,8 +482,8 @@ impl Report {
             ..settings.clone()
         };
         let store = open_store(&settings, None, clock, state)?;
-        let standing = store.standing();
-        (self.pages, self.queued) = (standing.totals.pages, standing.queued);
+        let stats = store.stats();
+        (self.pages, self.queued) = (stats.totals.pages, stats.queued);
         Ok(runtime()?.block_on(store.close())?)
     }
 }

@@ -15,7 +15,7 @@ use setup::seeds::each_of_crawl;
 use setup::settings::Settings;
 use setup::shared::OpenCrawl;
 use statistics::CrawlStatistics;
-use web_ui::{Beside, BrokenLinkCollector, LeastDelays, Report, Setting};
+use web_ui::{Beside, BrokenLinkCollector, MinDelays, Report, Setting};
 
 use crate::journal::damaged;
 use crate::verify::JournalPoliteness;
@@ -31,7 +31,7 @@ pub fn of_crawl(crawl: &OpenCrawl) -> Result<(Report, Option<StoreFault>), Comma
     let settings = Settings::of_crawl(crawl.directory())?;
     let damaged = damaged(crawl.directory());
     loop {
-        let mut reading = Reading::begin(&state, &settings, crawl.is_mirror())?;
+        let mut reading = Reading::begin(&state, &settings, crawl.is_replica())?;
         let damage = reading.read().err();
         // A journal that `crawler rebuild` replaced meanwhile is read again from the beginning.
         if !reading.follower.is_replaced().map_err(damaged)? {
@@ -49,14 +49,14 @@ struct Reading {
 }
 
 impl Reading {
-    /// Begins to read. A mirror of a shared crawl has no archive.
-    fn begin(state: &Path, settings: &Settings, is_mirror: bool) -> Result<Self, CommandError> {
+    /// Begins to read. A replica of a shared crawl has no archive.
+    fn begin(state: &Path, settings: &Settings, is_replica: bool) -> Result<Self, CommandError> {
         let damaged = damaged(&settings.out);
         Ok(Self {
             follower: JournalFollower::open(state).map_err(damaged)?,
             statistics: CrawlStatistics::new(),
             broken_links: BrokenLinkCollector::default(),
-            politeness: match is_mirror {
+            politeness: match is_replica {
                 true => JournalPoliteness::without_archive(settings),
                 false => JournalPoliteness::new(settings)?,
             },
@@ -87,7 +87,7 @@ impl Reading {
             title: title(settings),
             notices: notices.into_iter().collect(),
             settings: shown_settings(settings)?,
-            least_delays: least_delays(settings),
+            min_delays: min_delays(settings),
             broken_links: self.broken_links.links(),
             politeness: self.politeness.end(),
         };
@@ -96,9 +96,9 @@ impl Reading {
 }
 
 /// Returns the shortest waits of hosts.
-pub fn least_delays(settings: &Settings) -> LeastDelays {
+pub fn min_delays(settings: &Settings) -> MinDelays {
     let own = settings.resolved_hosts().into_iter();
-    LeastDelays {
+    MinDelays {
         of_all: settings.delay.0,
         of_hosts: own
             .filter_map(|(pattern, own)| Some((pattern, own.delay?.0)))

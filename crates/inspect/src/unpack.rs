@@ -142,7 +142,7 @@ impl Unpacking<'_> {
         let links = match self.content(file) {
             Ok(content) => self.write(file, path, &content)?,
             Err(NoContent::Unreadable(trouble)) => Err(trouble),
-            Err(NoContent::NoRoom(source)) => return Err(self.tree.without_room(path, source)),
+            Err(NoContent::NoSpace(source)) => return Err(self.tree.without_space(path, source)),
         };
         let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
         let (summary, progress) = &mut *done;
@@ -252,7 +252,7 @@ enum NoContent {
     /// The record cannot be read.
     Unreadable(String),
     /// There is not enough disk space for a large record.
-    NoRoom(io::Error),
+    NoSpace(io::Error),
 }
 
 impl From<String> for NoContent {
@@ -264,7 +264,7 @@ impl From<String> for NoContent {
 impl From<ReadFault> for NoContent {
     fn from(fault: ReadFault) -> Self {
         match fault {
-            ReadFault::Spool { source, .. } => Self::NoRoom(source),
+            ReadFault::Spool { source, .. } => Self::NoSpace(source),
             other => Self::Unreadable(other.to_string()),
         }
     }
@@ -279,13 +279,13 @@ impl Content {
                 body: block,
             });
         }
-        let answer = record.http();
-        let answer =
-            answer.ok_or_else(|| "its record does not contain an HTTP response".to_owned())?;
-        let body = answer.payload().map_err(NoContent::NoRoom)?;
+        let response = record.http();
+        let response =
+            response.ok_or_else(|| "its record does not contain an HTTP response".to_owned())?;
+        let body = response.payload().map_err(NoContent::NoSpace)?;
         Ok(Self {
-            content_type: web::content_type(&answer.headers),
-            headers: answer.headers,
+            content_type: web::content_type(&response.headers),
+            headers: response.headers,
             body,
         })
     }

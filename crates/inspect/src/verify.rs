@@ -4,7 +4,7 @@
 //! - `journal`: the internal consistency of the journal, in chronological order;
 //! - `archive`: the journal against the archive, visit by visit, and the times of the requests to
 //!   each host (`politeness`);
-//! - `surplus`: the archive after the journal's end;
+//! - `unsettled_tail`: the archive after the journal's end;
 //! - `links`: the links of archived pages against the journal;
 //! - `index`: the archive and its index;
 //! - `search`: the search index against the rows, if there is one;
@@ -22,7 +22,7 @@ mod politeness;
 mod requests;
 mod search;
 pub mod shared_crawl;
-mod surplus;
+mod unsettled_tail;
 pub mod wacz;
 
 use std::path::Path;
@@ -40,25 +40,25 @@ use self::politeness::Politeness;
 pub use self::requests::JournalPoliteness;
 use super::journal::damaged;
 
-/// Maximum number of complaints whose texts are kept; the rest are counted.
-const KEPT: usize = 1_000;
+/// Maximum number of findings whose texts are kept; the rest are counted.
+const MAX_FINDINGS: usize = 1_000;
 
-/// All complaints; the texts of the first [`KEPT`].
+/// All findings; the texts of the first [`MAX_FINDINGS`].
 #[derive(Default, Serialize)]
 #[serde(transparent)]
-pub struct Complaints {
+pub struct Findings {
     /// The first texts.
     pub texts: Vec<String>,
-    /// The number of all complaints.
+    /// The number of all findings.
     #[serde(skip)]
     pub count: u64,
 }
 
-impl Complaints {
-    fn add(&mut self, complaint: impl Into<String>) {
+impl Findings {
+    fn add(&mut self, finding: impl Into<String>) {
         self.count += 1;
-        if self.texts.len() < KEPT {
-            self.texts.push(complaint.into());
+        if self.texts.len() < MAX_FINDINGS {
+            self.texts.push(finding.into());
         }
     }
 }
@@ -66,7 +66,7 @@ impl Complaints {
 /// The result of all checks of a crawl.
 #[derive(Serialize)]
 pub struct Report {
-    /// True if there is no complaint.
+    /// True if there is no finding.
     pub agrees: bool,
     /// Counts of pages.
     #[serde(flatten)]
@@ -75,8 +75,8 @@ pub struct Report {
     pub hosts: u64,
     /// Number of queued pages.
     pub queued: u64,
-    /// Queued pages that are set aside because sessions died while visiting them.
-    pub set_aside: u64,
+    /// Queued pages that are quarantined because the crawler crashed while visiting them.
+    pub quarantined: u64,
     /// Number of records in the journal.
     pub journal_records: u64,
     /// Number of URLs that were seen.
@@ -88,7 +88,7 @@ pub struct Report {
     pub archive: archive::Counts,
     /// Counts of what the archive has after the journal.
     #[serde(flatten)]
-    pub behind: surplus::Counts,
+    pub behind: unsettled_tail::Counts,
     /// Counts of links.
     #[serde(flatten)]
     pub links: links::Counts,
@@ -100,10 +100,10 @@ pub struct Report {
     pub search: search::Counts,
     /// Counts of requests.
     pub politeness: politeness::Counts,
-    /// Number of complaints.
-    pub complaints_in_all: u64,
-    /// The first complaints.
-    pub complaints: Complaints,
+    /// Number of findings.
+    pub findings_total: u64,
+    /// The first findings.
+    pub findings: Findings,
 }
 
 /// Runs all checks of the crawl in `directory`.
@@ -112,39 +112,39 @@ pub fn check(directory: &Path) -> Result<Report, CommandError> {
     // Held until the last reading: the crawl must not change meanwhile.
     let _lock = DirectoryLock::share(&state)?;
     let damaged = damaged(directory);
-    let mut complaints = Complaints::default();
-    let journal = Journal::read(&state, &mut complaints).map_err(damaged)?;
+    let mut findings = Findings::default();
+    let journal = Journal::read(&state, &mut findings).map_err(damaged)?;
     let settings = Settings::of_crawl(directory)?;
     let archive_directory = crawl_directory::archive(directory);
     let politeness = Politeness::new(&settings, control::shortest_delays(&settings.out)?);
     let form = settings.canonical_form();
-    let mut archive = Archive::new(&archive_directory, form, politeness, &mut complaints);
+    let mut archive = Archive::new(&archive_directory, form, politeness, &mut findings);
     archive.read(&state, &journal).map_err(damaged)?;
     let (archive, politeness, end) = archive.end();
     if archive.lost_visits > 0 {
-        complaints.add(format!(
+        findings.add(format!(
             "{} settled visits are not in the archive: they were lost before they reached the \
              disk, as in a power cut, and are repeated when the crawl is continued",
             archive.lost_visits
         ));
     }
-    let behind = surplus::check(&settings, end.as_ref(), &journal, &mut complaints)?;
-    let links = links::check(&state, &settings, &journal, &mut complaints)?;
+    let behind = unsettled_tail::check(&settings, end.as_ref(), &journal, &mut findings)?;
+    let links = links::check(&state, &settings, &journal, &mut findings)?;
     let index = match end.filter(|_| settings.cdxj.is_on()) {
-        Some(end) => index::check(directory, &archive_directory, &end, &mut complaints)?,
+        Some(end) => index::check(directory, &archive_directory, &end, &mut findings)?,
         None => index::Counts::default(),
     };
-    let search = search::check(directory, &state, &mut complaints).map_err(damaged)?;
+    let search = search::check(directory, &state, &mut findings).map_err(damaged)?;
     let audit = store::audit(&state).map_err(damaged)?;
-    for complaint in &audit.complaints {
-        complaints.add(format!("tables: {complaint}"));
+    for finding in &audit.findings {
+        findings.add(format!("tables: {finding}"));
     }
     Ok(Report {
-        agrees: complaints.count == 0,
+        agrees: findings.count == 0,
         pages: PageCounts::from(&audit.totals),
         hosts: audit.hosts,
         queued: audit.queued,
-        set_aside: audit.set_aside,
+        quarantined: audit.quarantined,
         journal_records: journal.records,
         urls_seen: audit.urls_seen,
         revoked: journal.revoked,
@@ -154,7 +154,7 @@ pub fn check(directory: &Path) -> Result<Report, CommandError> {
         index,
         search,
         politeness,
-        complaints_in_all: complaints.count,
-        complaints,
+        findings_total: findings.count,
+        findings,
     })
 }

@@ -17,7 +17,7 @@ use setup::crawl_store::scope_in_force;
 use setup::input::parse_url;
 use setup::settings::Settings;
 use setup::{crawl_directory, machine};
-use store::{DomainCounts, EmbeddedStore, STRIKES_ASIDE};
+use store::{CRASHES_TO_QUARANTINE, DomainCounts, EmbeddedStore};
 use web::{CanonicalForm, Host, PageUrl, TrapRules};
 
 use self::cut_pages::CutPages;
@@ -33,9 +33,9 @@ struct UrlHistory {
     /// The page whose redirect reached it.
     reached_from: Option<PageUrl>,
     queued: Option<DiscoveredUrl>,
-    /// Its sequence number in the queue, and the number of sessions that died while visiting it.
+    /// Its sequence number in the queue, and the number of sessions that crashed while visiting it.
     sequence: Option<u64>,
-    deaths: u32,
+    crashes: u32,
     postponed: Option<u32>,
     /// The reason why it waits, if its host is down.
     waits_for_host: Option<String>,
@@ -160,7 +160,7 @@ impl UrlHistory {
             Record::Died { sequences }
                 if self.sequence.is_some_and(|own| sequences.contains(&own)) =>
             {
-                self.deaths += 1;
+                self.crashes += 1;
             }
             Record::Revoked { entry, row, .. } if row.url == *url => {
                 self.cut_pages.remove(&row);
@@ -246,11 +246,11 @@ impl UrlHistory {
                 let times = counted(attempts.into(), "time");
                 reason.push_str(&format!("; it failed {times} and will be retried"));
             }
-            if self.deaths >= STRIKES_ASIDE {
+            if self.crashes >= CRASHES_TO_QUARANTINE {
                 reason.push_str(&format!(
-                    "; it is set aside, because {} runs crashed while visiting it: it will be \
+                    "; it is quarantined, because {} runs crashed while visiting it: it will be \
                      visited alone, when nothing else is left",
-                    self.deaths
+                    self.crashes
                 ));
             }
             return Ok(("queued", reason));

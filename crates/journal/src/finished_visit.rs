@@ -40,7 +40,7 @@ impl FinishedVisit {
 pub struct ArchiveSpan {
     /// Sequence number of the span in this session, from 0 and without gaps, in the order of the
     /// archive.
-    pub ticket: u64,
+    pub archive_sequence: u64,
     /// The file, relative to the archive's directory.
     pub file: String,
     /// Offset just past the span's last byte.

@@ -63,7 +63,7 @@ struct Refusal {
 }
 
 impl Refusal {
-    /// Poisons the journal, unless the call may be repeated once there is room.
+    /// Poisons the journal, unless the call may be repeated once there is space.
     fn settle(self, commit: &GroupCommit) -> StoreFault {
         let full = match &self.fault {
             StoreFault::File { source, .. } => DiskErrorKind::of(source) == DiskErrorKind::Full,

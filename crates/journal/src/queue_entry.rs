@@ -16,7 +16,7 @@ pub struct QueueEntry {
     /// Number of earlier visits that failed and were retried, if they count.
     pub attempts: u32,
     /// Number of sessions that died while the entry was out on lease.
-    pub strikes: u32,
+    pub crashes: u32,
 }
 
 impl QueueEntry {
@@ -27,7 +27,7 @@ impl QueueEntry {
             sequence,
             discovered,
             attempts: 0,
-            strikes: 0,
+            crashes: 0,
         }
     }
 }

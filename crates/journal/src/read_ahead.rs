@@ -15,7 +15,7 @@ use crate::frame::Position;
 use crate::record::Record;
 
 /// Number of records that are read without a second thread, as in a refresh.
-const FEW: u64 = 256;
+const MAX_RECORDS_IN_ONE_THREAD: u64 = 256;
 
 /// Number of records in a batch: some 100 KiB.
 const BATCH: usize = 128;
@@ -34,7 +34,7 @@ impl JournalFollower {
         mut apply: impl FnMut(Position, &Record),
     ) -> Result<u64, StoreFault> {
         let mut applied = 0;
-        while applied < FEW {
+        while applied < MAX_RECORDS_IN_ONE_THREAD {
             let Some((position, record)) = self.next_record()? else {
                 return Ok(applied);
             };

@@ -179,7 +179,7 @@ pub enum Record {
         /// The present time by the new clock.
         to: Timestamp,
         /// Maximum wait of a host that never responded.
-        least_wait: Duration,
+        min_wait: Duration,
     },
     /// The system clock was set while the session ran. Waits continue unchanged; dates in the
     /// archive follow the new clock from now on.

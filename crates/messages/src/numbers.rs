@@ -2,9 +2,14 @@
 
 /// Returns a count with its noun: `1 page`, `2,310 pages`.
 pub fn counted(count: u64, noun: &str) -> String {
+    counted_as(count, noun, &format!("{noun}s"))
+}
+
+/// Returns a count with its noun, whose plural is irregular: `1 match`, `2,310 matches`.
+pub fn counted_as(count: u64, singular: &str, plural: &str) -> String {
     match count {
-        1 => format!("1 {noun}"),
-        more => format!("{} {noun}s", grouped(more)),
+        1 => format!("1 {singular}"),
+        more => format!("{} {plural}", grouped(more)),
     }
 }
 

@@ -72,7 +72,7 @@ impl BandDesign {
         if !(recall > 0.0 && recall < 1.0) {
             return Err(InvalidBandDesign::Recall(recall));
         }
-        (1..=MOST_ROWS)
+        (1..=MAX_ROWS)
             .rev()
             .find_map(|rows| {
                 let bands = bands_needed(resemblance.powi(rows as i32), recall)?;
@@ -113,7 +113,7 @@ impl BandDesign {
 }
 
 /// Maximum number of rows. More gain nothing: unlike sets are already separated by far fewer.
-const MOST_ROWS: usize = 32;
+const MAX_ROWS: usize = 32;
 
 /// Returns the key of a band that consists of the minima `rows`.
 pub(crate) fn band_key(rows: &[u64]) -> u32 {

@@ -61,10 +61,10 @@ impl DocumentFrequencies {
     /// Creates the frequencies of an empty collection of documents.
     #[must_use]
     pub fn new(unit: Unit) -> Self {
-        Self::with_most(unit, MAX_TERMS)
+        Self::with_max(unit, MAX_TERMS)
     }
 
-    fn with_most(unit: Unit, most: usize) -> Self {
+    fn with_max(unit: Unit, most: usize) -> Self {
         Self {
             unit,
             documents: 0,
@@ -152,7 +152,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn learned(unit: &str, most: usize, texts: &[String]) -> DocumentFrequencies {
-        let mut frequencies = DocumentFrequencies::with_most(unit.parse().unwrap(), most);
+        let mut frequencies = DocumentFrequencies::with_max(unit.parse().unwrap(), most);
         for text in texts {
             frequencies.learn(&NormalText::of(text));
         }

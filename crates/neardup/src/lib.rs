@@ -20,7 +20,7 @@
 //! let features: neardup::Features = "char:4".parse()?;
 //! let builder = SignatureBuilder::new(features, HashKey::ZERO)
 //!     .shingled_by(features.unit)
-//!     .least_words(1);
+//!     .min_words(1);
 //! let mut index = TextIndex::new(builder, Thresholds::new(3, 0.6)?);
 //! index.insert("a.txt", "the quick brown fox jumps over the lazy dog");
 //! index.insert("b.txt", "an entirely different sentence");
@@ -138,7 +138,7 @@ pub use partition::Partition;
 // The verdict about pages.
 pub use parameters_digest::{Parameter, ParametersDigest};
 pub use signature::{
-    BandedSignature, LEAST_WORDS, PageSignature, PageText, SignatureBuilder, TextSignature,
+    BandedSignature, MIN_WORDS, PageSignature, PageText, SignatureBuilder, TextSignature,
 };
 pub use signature_index::{MAX_PER_BAND, SignatureIndex};
 pub use text_index::{IndexText, OtherParameters, TextIndex, dedup};

@@ -156,9 +156,7 @@ mod tests {
             );
         }
         // Neither makes another fingerprint.
-        let same = builder(0)
-            .least_words(3)
-            .shingled_by(Unit::Chars(Width::ONE));
+        let same = builder(0).min_words(3).shingled_by(Unit::Chars(Width::ONE));
         assert_eq!(same.fingerprint_digest(), builder(0).fingerprint_digest());
         assert_eq!(same.fingerprint_parameters(), default);
     }
@@ -199,7 +197,7 @@ mod tests {
                 Fingerprinter::from(Features::default()).ties(Ties::One),
                 HashKey::ZERO,
             ),
-            builder().least_words(3).parameters_digest(),
+            builder().min_words(3).parameters_digest(),
             builder()
                 .shingled_by(Unit::Words(Width::ONE))
                 .parameters_digest(),

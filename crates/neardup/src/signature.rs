@@ -17,7 +17,7 @@ use crate::words::hashed::HashedText;
 
 /// Minimum number of words of a text that may have near duplicates. Shorter texts are only compared
 /// exactly: they have so few shingles that a phrase decides.
-pub const LEAST_WORDS: usize = 15;
+pub const MIN_WORDS: usize = 15;
 
 /// Everything that the verdict about a page is based on. Values of different keys, features or
 /// [`ALGORITHM`](crate::ALGORITHM)s must not be compared.
@@ -123,7 +123,7 @@ pub struct SignatureBuilder {
     bits: FingerprintBits,
     shingles: Unit,
     keeps_shingles: bool,
-    least_words: usize,
+    min_words: usize,
 }
 
 impl SignatureBuilder {
@@ -137,7 +137,7 @@ impl SignatureBuilder {
             bits: FingerprintBits::ALL,
             shingles: Unit::Words(Width::VERIFICATION),
             keeps_shingles: false,
-            least_words: LEAST_WORDS,
+            min_words: MIN_WORDS,
         }
     }
 
@@ -159,13 +159,10 @@ impl SignatureBuilder {
     }
 
     /// Sets the minimum number of words of texts that may have near duplicates, instead of
-    /// [`LEAST_WORDS`].
+    /// [`MIN_WORDS`].
     #[must_use]
-    pub fn least_words(self, least_words: usize) -> Self {
-        Self {
-            least_words,
-            ..self
-        }
+    pub fn min_words(self, min_words: usize) -> Self {
+        Self { min_words, ..self }
     }
 
     /// Limits fingerprints to this number of bits: the upper bits are 0 (see
@@ -181,8 +178,8 @@ impl SignatureBuilder {
     #[must_use]
     pub fn parameters_digest(&self) -> ParametersDigest {
         let mut parameters_digest = self.fingerprint_digest();
-        if self.least_words != LEAST_WORDS {
-            parameters_digest.add("least words", self.least_words as u64);
+        if self.min_words != MIN_WORDS {
+            parameters_digest.add("least words", self.min_words as u64);
         }
         match self.shingles {
             Unit::Words(Width::VERIFICATION) => {}
@@ -284,7 +281,7 @@ impl SignatureBuilder {
                 text: None,
             };
         }
-        let may_resemble = hashed.len() >= self.least_words;
+        let may_resemble = hashed.len() >= self.min_words;
         let sketch = || minima_of(&self.shingles.hashes(words, self.key));
         let (bag, _) = hashed.bag_and_fingerprint();
         let text = TextSignature {
@@ -344,7 +341,7 @@ impl SignatureBuilder {
         let main_content = page
             .main_content
             .map(|content| HashedText::of(content, self.key));
-        let may_resemble = text.len() >= self.least_words
+        let may_resemble = text.len() >= self.min_words
             && main_content
                 .as_ref()
                 .is_none_or(|content| !content.is_empty());
@@ -440,16 +437,16 @@ mod tests {
 
     #[test]
     fn a_text_of_the_least_length_has_a_sketch_and_one_word_less_has_none() {
-        let words: Vec<String> = (0..LEAST_WORDS).map(|n| format!("word{n}")).collect();
+        let words: Vec<String> = (0..MIN_WORDS).map(|n| format!("word{n}")).collect();
         let enough = text_signature(&words.join(" "), None).unwrap();
         assert_eq!(
             (enough.words as usize, enough.sketch.is_some()),
-            (LEAST_WORDS, true)
+            (MIN_WORDS, true)
         );
         let short = text_signature(&words[1..].join(" "), None).unwrap();
         assert_eq!(
             (short.words as usize, short.sketch.is_some()),
-            (LEAST_WORDS - 1, false)
+            (MIN_WORDS - 1, false)
         );
         assert_ne!(short.fingerprint, Fingerprint::new(0));
     }
@@ -463,7 +460,7 @@ mod tests {
         let builder = SignatureBuilder::new(Features::default(), HashKey::ZERO);
         let (one, two) = ("a rose is a rose", "a rose is a rosé");
         assert_eq!(signature(&builder, one), None);
-        let lower = builder.clone().least_words(1);
+        let lower = builder.clone().min_words(1);
         let resemblance = |builder: &SignatureBuilder| {
             let sketches = signature(builder, one).zip(signature(builder, two));
             sketches.map(|(one, two)| one.resemblance(&two))
@@ -503,7 +500,7 @@ mod tests {
                 builder(),
                 builder()
                     .bits(FingerprintBits::new(32).unwrap())
-                    .least_words(40),
+                    .min_words(40),
                 builder().shingled_by("char:5".parse().unwrap()),
                 builder().shingled_by("word:1".parse().unwrap()),
             ] {

@@ -1,14 +1,15 @@
 //! Simhash: a weighted vote of features about each of 64 bits (Charikar, STOC 2002).
 //!
-//! Equal features are counted ([`tally`]). Features of equal weight vote together on all bits at
-//! once ([`counters`]), other features one by one on all bits at once ([`votes`]). [`fused`] does
-//! all of it in one pass over a text.
+//! Equal features are counted ([`bit_counts`]). Features of equal weight vote together on all bits
+//! at once ([`counters`]), other features one by one on all bits at once ([`votes`]). [`fused`]
+//! does all of it in one pass over a text.
 //!
 //! Bit *i* of a fingerprint depends only on bits *i* of the hashes, so a simhash of fewer bits is a
 //! part of the simhash of 64 bits ([`Fingerprint::lowest`]). Invariant: all sums are integers, so a
 //! fingerprint has the same bits on every machine, with all instructions and for any order of
 //! features; [`reference`] is the definition.
 
+pub(crate) mod bit_counts;
 pub(crate) mod counters;
 mod counting;
 mod fused;
@@ -16,22 +17,21 @@ mod fused;
 mod reference;
 pub(crate) mod repetitions;
 pub(crate) mod table;
-pub(crate) mod tally;
 pub(crate) mod votes;
 pub(crate) mod weights;
 
 use crate::features::{Ties, Weights};
 use crate::fingerprint::Fingerprint;
 use crate::simd::instructions::Instructions;
-use tally::Tally;
+use bit_counts::BitCounts;
 use votes::Votes;
 
 /// Returns the fingerprint of features with these hashes, each given as often as it occurs. A tie
 /// gives 0.
 pub(crate) fn simhash(hashes: &[u64], weights: Weights) -> Fingerprint {
-    let mut tally = Tally::new(weights, hashes.len(), Instructions::best());
-    tally.add(hashes);
-    tally.votes().decided()
+    let mut counts = BitCounts::new(weights, hashes.len(), Instructions::best());
+    counts.add(hashes);
+    counts.votes().decided()
 }
 
 impl Fingerprint {
@@ -71,11 +71,11 @@ mod tests {
             let expected = reference::simhash(hashes, weights);
             for instructions in Instructions::available() {
                 for guess in [0, hashes.len(), 4 * hashes.len()] {
-                    let mut tally = Tally::new(weights, guess, instructions);
+                    let mut counts = BitCounts::new(weights, guess, instructions);
                     let (first, second) = hashes.split_at(hashes.len() / 3);
-                    tally.add(first);
-                    tally.add_written(&mut Vec::new(), |hashes| hashes.extend_from_slice(second));
-                    let found = tally.votes().decided();
+                    counts.add(first);
+                    counts.add_written(&mut Vec::new(), |hashes| hashes.extend_from_slice(second));
+                    let found = counts.votes().decided();
                     assert_eq!(
                         found,
                         expected,

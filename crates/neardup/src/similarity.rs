@@ -212,7 +212,7 @@ mod tests {
     /// anything falls into a bin decides.
     fn by_definition(hashes: &[u64], bins: usize) -> Vec<u64> {
         let rounds = bins.next_multiple_of(2);
-        let least_of_round = |bin: usize, round: usize| {
+        let min_of_round = |bin: usize, round: usize| {
             let fallen = hashes
                 .iter()
                 .map(|&member| mixed(member ^ mix(round as u64 / 2 + 1)));
@@ -226,7 +226,7 @@ mod tests {
                 .map(|hash| (round as u64) << 48 | hash & 0xffff_ffff_ffff)
                 .min()
         };
-        let least_of_all = |bin: usize| {
+        let min_of_all = |bin: usize| {
             let own = |&member: &u64| {
                 mixed(member ^ mix((rounds / 2 + bin) as u64 + 1)) & 0xffff_ffff_ffff
             };
@@ -239,8 +239,8 @@ mod tests {
         (0..bins)
             .map(|bin| {
                 (0..rounds)
-                    .find_map(|round| least_of_round(bin, round))
-                    .or_else(|| least_of_all(bin))
+                    .find_map(|round| min_of_round(bin, round))
+                    .or_else(|| min_of_all(bin))
                     .unwrap_or(u64::MAX)
             })
             .collect()

@@ -411,7 +411,7 @@ mod tests {
         for other in [
             builder(2),
             builder(1).bits(crate::FingerprintBits::new(32).unwrap()),
-            builder(1).least_words(3),
+            builder(1).min_words(3),
         ] {
             assert_eq!(one.clone().merge(&index(other)), Err(OtherParameters));
         }

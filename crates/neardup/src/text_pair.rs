@@ -96,10 +96,10 @@ impl<'a> TextPair<'a> {
 
     /// Returns the minimum resemblance of near duplicates of this length, 0 to 1.
     #[must_use]
-    pub fn least_resemblance(&self) -> f64 {
+    pub fn min_resemblance(&self) -> f64 {
         match self.is_canonical {
-            true => self.thresholds.least_resemblance_to_canonical(self.words()),
-            false => self.thresholds.least_resemblance(self.words()),
+            true => self.thresholds.min_resemblance_to_canonical(self.words()),
+            false => self.thresholds.min_resemblance(self.words()),
         }
     }
 
@@ -129,7 +129,7 @@ impl<'a> TextPair<'a> {
             return None;
         }
         let resemblance = resemblance();
-        let is_enough = resemblance >= self.least_resemblance();
+        let is_enough = resemblance >= self.min_resemblance();
         let is_near = match (self.thresholds.resemblance(), title_terms_differ) {
             (Some(_), _) => is_enough,
             // A text that has grown by a fifth keeps most of its shingles; without a title, the

@@ -8,7 +8,7 @@ use crate::tables::design::MAX_DISTANCE;
 /// Short texts of one kind share their phrases, and one word in ten changes the subject
 /// (`docs/adr/0005`, `docs/adr/0010`). In the shortest texts every word counts: the descriptions of
 /// two instructions may differ in one operand.
-const LEAST_BY_LENGTH: [(u32, f64); 4] = [(350, 0.80), (100, 0.86), (50, 0.90), (0, 1.0)];
+const MIN_BY_LENGTH: [(u32, f64); 4] = [(350, 0.80), (100, 0.86), (50, 0.90), (0, 1.0)];
 
 /// Reduction of the threshold for a page and the page that it declares canonical.
 ///
@@ -19,7 +19,7 @@ const MARGIN_OF_CANONICAL: f64 = 0.10;
 
 /// Lower bound of the reduced threshold. With less than three fifths of its shingles in common, a
 /// page is different, and the declaration is wrong.
-const LEAST_OF_CANONICAL: f64 = 0.60;
+const MIN_OF_CANONICAL: f64 = 0.60;
 
 /// Thresholds of near duplicates. The default is a distance of 3 bits and, depending on the number
 /// of words, a resemblance of word 5-shingles of 1 under 50 words, 0.90 under 100, 0.86 under 350,
@@ -28,8 +28,8 @@ const LEAST_OF_CANONICAL: f64 = 0.60;
 /// ```
 /// use neardup::{InvalidThresholds, Thresholds};
 ///
-/// assert_eq!(Thresholds::default().least_resemblance(200), 0.86);
-/// assert_eq!(Thresholds::new(3, 0.9)?.least_resemblance(200), 0.9);
+/// assert_eq!(Thresholds::default().min_resemblance(200), 0.86);
+/// assert_eq!(Thresholds::new(3, 0.9)?.min_resemblance(200), 0.9);
 /// assert_eq!(Thresholds::new(8, 0.9), Err(InvalidThresholds::Distance(8)));
 /// # Ok::<(), InvalidThresholds>(())
 /// ```
@@ -144,8 +144,8 @@ impl Thresholds {
     /// Returns the minimum resemblance of word 5-shingles, 0 to 1, of near duplicates whose shorter
     /// text has `words` words.
     #[must_use]
-    pub fn least_resemblance(&self, words: u32) -> f64 {
-        let of_length = || LEAST_BY_LENGTH.iter().find(|(from, _)| words >= *from);
+    pub fn min_resemblance(&self, words: u32) -> f64 {
+        let of_length = || MIN_BY_LENGTH.iter().find(|(from, _)| words >= *from);
         self.resemblance()
             .or_else(|| of_length().map(|(_, least)| *least))
             .expect("the last line of the table is for texts from 0 words on")
@@ -154,10 +154,10 @@ impl Thresholds {
     /// Returns the minimum resemblance of a page and the page that it declares canonical: lower by
     /// a fixed margin, but the margin never lowers it below 0.60.
     #[must_use]
-    pub fn least_resemblance_to_canonical(&self, words: u32) -> f64 {
-        let least = self.least_resemblance(words);
+    pub fn min_resemblance_to_canonical(&self, words: u32) -> f64 {
+        let least = self.min_resemblance(words);
         (least - MARGIN_OF_CANONICAL)
-            .max(LEAST_OF_CANONICAL)
+            .max(MIN_OF_CANONICAL)
             .min(least)
     }
 }
@@ -310,11 +310,8 @@ mod tests {
             (350, 0.80),
             (u32::MAX, 0.80),
         ] {
-            assert_eq!(by_length.least_resemblance(words), least, "{words}");
-            assert_eq!(
-                Thresholds::new(3, 0.5).unwrap().least_resemblance(words),
-                0.5
-            );
+            assert_eq!(by_length.min_resemblance(words), least, "{words}");
+            assert_eq!(Thresholds::new(3, 0.5).unwrap().min_resemblance(words), 0.5);
         }
         assert_eq!(
             Thresholds::new(8, None),
@@ -325,7 +322,7 @@ mod tests {
     #[test]
     fn a_canonical_page_needs_less_resemblance_by_a_margin_and_never_less_than_three_fifths() {
         let check = |thresholds: Thresholds, words, least: f64| {
-            let found = thresholds.least_resemblance_to_canonical(words);
+            let found = thresholds.min_resemblance_to_canonical(words);
             assert!(
                 (found - least).abs() < 1e-9,
                 "{words}: {found} is not {least}"

@@ -36,11 +36,11 @@ const FUNCTION_WORDS: &[&str] = &[
 ];
 /// Minimum occurrences of a title word that counts in addition to a heading, and the number of
 /// words of text per required occurrence.
-const LEAST_TIMES: usize = 3;
+const MIN_TIMES: usize = 3;
 const EVERY: usize = 100;
 /// Minimum length, in bytes, of an ASCII word that counts by occurring only in the title: "a",
 /// "of", "la" do not.
-const LEAST_TITLE_WORD: usize = 3;
+const MIN_TITLE_WORD: usize = 3;
 
 /// The words of a page's heading and title, as sixteen bits of their hashes. Required terms come
 /// first.
@@ -67,14 +67,14 @@ impl TitleTerms {
             .iter()
             .filter(|word| occurrences.times(word.hash) > 0 && (!word.has_digit || in_title(word)))
             .collect();
-        let least_times = if of_heading.iter().any(|word| in_title(word)) {
-            LEAST_TIMES.max(text.len().div_ceil(EVERY))
+        let min_times = if of_heading.iter().any(|word| in_title(word)) {
+            MIN_TIMES.max(text.len().div_ceil(EVERY))
         } else {
             1
         };
         let of_title = title
             .iter()
-            .filter(|word| word.may_count_by_title && occurrences.times(word.hash) >= least_times);
+            .filter(|word| word.may_count_by_title && occurrences.times(word.hash) >= min_times);
         let required = of_heading.iter().copied().chain(of_title);
 
         let mut title_terms = Self::EMPTY;
@@ -187,7 +187,7 @@ fn words_of(text: Option<&str>, key: HashKey) -> Vec<Word> {
             continue;
         }
         let has_digit = word.chars().any(char::is_numeric);
-        let is_short = word.is_ascii() && word.len() < LEAST_TITLE_WORD;
+        let is_short = word.is_ascii() && word.len() < MIN_TITLE_WORD;
         words.push(Word {
             hash,
             has_digit,

@@ -56,7 +56,7 @@ use crate::{index_file, parallel};
 ///     exact: If `resemblance` or `features` is given, shingles decide, with four bytes each,
 ///         unless this is False: then estimates decide, which miss half of the pairs at the
 ///         threshold.
-///     least_words: Shorter documents are compared for equality only (15).
+///     min_words: Shorter documents are compared for equality only (15).
 ///     against: The file of an index (`save_index`, `SignatureIndex.save`, ``crawler dedup
 ///         --save-index``): its texts come first, so a document that repeats one is a duplicate.
 ///     save_index: The file for an index of the originals, including the originals of `against`. It
@@ -81,7 +81,7 @@ use crate::{index_file, parallel};
 #[pyo3(signature = (
     documents, *, text="text", id=None, pairs=false, clusters=false, chained=false,
     resemblance=None, recall=None, distance=None, features=None, weights=None, stop_words=None,
-    verify=true, exact=None, least_words=None, against=None, save_index=None, memory=None,
+    verify=true, exact=None, min_words=None, against=None, save_index=None, memory=None,
     temp_dir=None, threads=None, progress=None, **other
 ))]
 #[expect(
@@ -105,7 +105,7 @@ pub(crate) fn dedup(
     stop_words: Option<&str>,
     verify: bool,
     exact: Option<bool>,
-    least_words: Option<usize>,
+    min_words: Option<usize>,
     against: Option<PathBuf>,
     save_index: Option<PathBuf>,
     memory: Option<usize>,
@@ -126,7 +126,7 @@ pub(crate) fn dedup(
         features,
         weights,
         stop_words,
-        least_words,
+        min_words,
     }
     .builder()?;
     let verdict = VerdictSettings {

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use batch::dedup::Verification;
 use neardup::{
-    BandDesign, DEFAULT_RECALL, Features, Fingerprinter, HashKey, LEAST_WORDS, SignatureBuilder,
+    BandDesign, DEFAULT_RECALL, Features, Fingerprinter, HashKey, MIN_WORDS, SignatureBuilder,
     StopWords, Thresholds, Unit, Width,
 };
 use pyo3::exceptions::PyTypeError;
@@ -156,7 +156,7 @@ pub(crate) struct SignatureSettings<'a> {
     pub(crate) features: Option<&'a str>,
     pub(crate) weights: Option<&'a str>,
     pub(crate) stop_words: Option<&'a str>,
-    pub(crate) least_words: Option<usize>,
+    pub(crate) min_words: Option<usize>,
 }
 
 impl SignatureSettings<'_> {
@@ -173,7 +173,7 @@ impl SignatureSettings<'_> {
         let fingerprinter = fingerprinter(features, self.stop_words)?;
         Ok(SignatureBuilder::new(fingerprinter, HashKey::ZERO)
             .shingled_by(shingles)
-            .least_words(self.least_words.unwrap_or(LEAST_WORDS)))
+            .min_words(self.min_words.unwrap_or(MIN_WORDS)))
     }
 }
 

@@ -38,7 +38,7 @@ const PART: usize = 16_384;
 ///         on.
 ///     distance: The number of bits, 0 to 7, that may differ between the fingerprints of
 ///         candidates.
-///     features, weights, stop_words, least_words: As for `dedup`.
+///     features, weights, stop_words, min_words: As for `dedup`.
 ///
 /// >>> from neardup import SignatureIndex
 /// >>> index = SignatureIndex()
@@ -66,7 +66,7 @@ impl SignatureIndex {
     #[new]
     #[pyo3(signature = (
         *, resemblance=None, distance=None, features=None, weights=None, stop_words=None,
-        least_words=None,
+        min_words=None,
     ))]
     fn new(
         resemblance: Option<f64>,
@@ -74,13 +74,13 @@ impl SignatureIndex {
         features: Option<&str>,
         weights: Option<&str>,
         stop_words: Option<&str>,
-        least_words: Option<usize>,
+        min_words: Option<usize>,
     ) -> PyResult<Self> {
         let settings = SignatureSettings {
             features,
             weights,
             stop_words,
-            least_words,
+            min_words,
         };
         let verdict = VerdictSettings {
             distance,
@@ -108,14 +108,14 @@ impl SignatureIndex {
     ///     numbers: True if all ids are whole numbers, including ids that were saved as strings of
     ///         digits. Otherwise ids keep the type that they were saved with.
     ///     resemblance, distance: The criterion of matches; they may differ from the saved index.
-    ///     features, weights, stop_words, least_words: As for the saved index.
+    ///     features, weights, stop_words, min_words: As for the saved index.
     ///
     /// Raises ValueError for a file of other features or of another version, and for a damaged
     /// file.
     #[staticmethod]
     #[pyo3(signature = (
         path, *, numbers=false, resemblance=None, distance=None, features=None, weights=None,
-        stop_words=None, least_words=None,
+        stop_words=None, min_words=None,
     ))]
     #[expect(
         clippy::too_many_arguments,
@@ -131,7 +131,7 @@ impl SignatureIndex {
         features: Option<&str>,
         weights: Option<&str>,
         stop_words: Option<&str>,
-        least_words: Option<usize>,
+        min_words: Option<usize>,
     ) -> PyResult<Self> {
         let index = Self::new(
             resemblance,
@@ -139,7 +139,7 @@ impl SignatureIndex {
             features,
             weights,
             stop_words,
-            least_words,
+            min_words,
         )?;
         let mut documents =
             index_file::open(&path, &index.header()).map_err(|error| of_batch(&error))?;

@@ -1,4 +1,4 @@
-//! The document in an answer.
+//! The document in a response.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -9,7 +9,7 @@ use web::{
 
 use crate::rules::ReadingRules;
 
-/// Returns the document of an answer, read on this thread; `None` if reading it failed.
+/// Returns the document of a response, read on this thread; `None` if reading it failed.
 #[must_use]
 pub fn document_here(rules: &ReadingRules, exchange: &Exchange) -> Option<Document> {
     catch_unwind(AssertUnwindSafe(|| {
@@ -20,13 +20,13 @@ pub fn document_here(rules: &ReadingRules, exchange: &Exchange) -> Option<Docume
     .ok()
 }
 
-/// Returns the body of an answer without its content codings, up to the limit of a document.
+/// Returns the body of a response without its content codings, up to the limit of a document.
 #[must_use]
 pub fn decoded(rules: &ReadingRules, exchange: &Exchange) -> Decoded {
     web::decode(&exchange.headers, &exchange.body, rules.max_decoded)
 }
 
-/// Returns the document in an answer, which may be a listing.
+/// Returns the document in a response, which may be a listing.
 #[must_use]
 pub fn document(
     rules: &ReadingRules,

@@ -5,9 +5,9 @@
 //! slows down the crawl. The archive is authoritative: a kill loses the pages since the last
 //! commit, and the next opening reads them again from the archive.
 //!
-//! Tickets determine what a commit covers: in the queue, a commit command follows all pages with
-//! tickets below the first missing ticket. Locks: `tickets` is held briefly, without another lock
-//! and without awaiting.
+//! Archive sequence numbers determine what a commit covers: in the queue, a commit command follows
+//! all pages with numbers below the first missing one. Locks: `added` is held briefly, without
+//! another lock and without awaiting.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use sinks::{ArchiveEnd, Archived, Settled, Sink, SinkFault, Visit};
+use sinks::{ArchiveEnd, Archived, CommitPoint, Sink, SinkFault, Visit};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use web::{Clock, Timestamp};
 
@@ -43,7 +43,7 @@ pub struct Searchable {
     clock: Clock,
     queue: mpsc::Sender<IndexCommand>,
     room: Arc<Semaphore>,
-    tickets: Mutex<Tickets>,
+    added: Mutex<AddedVisits>,
     /// Fault that ended the thread, if any.
     broken: Arc<OnceLock<Arc<IndexFault>>>,
 }
@@ -54,12 +54,12 @@ enum IndexCommand {
     Close(Option<ArchiveEnd>, oneshot::Sender<()>),
 }
 
-/// Visits added so far, by ticket.
+/// Visits added so far, by archive sequence number.
 #[derive(Default)]
-struct Tickets {
-    /// First ticket that is still missing.
+struct AddedVisits {
+    /// First archive sequence number that is still missing.
     next: u64,
-    /// Later tickets that were added, with the ends of their visits.
+    /// Later visits that were added, with the ends of their visits.
     early: BinaryHeap<Reverse<(u64, String, u64)>>,
     covered: Option<ArchiveEnd>,
     /// Bytes of text since the last commit.
@@ -76,10 +76,10 @@ impl Searchable {
     pub fn over(below: Arc<dyn Sink>, index: Writer, clock: Clock) -> Self {
         let (queue, mut commands) = mpsc::channel(QUEUE);
         let broken = Arc::new(OnceLock::new());
-        let tickets = Tickets {
+        let added = AddedVisits {
             covered: index.covered().cloned(),
             committed: clock.now(),
-            ..Tickets::default()
+            ..AddedVisits::default()
         };
         let broken_by = Arc::clone(&broken);
         std::thread::spawn(move || {
@@ -94,7 +94,7 @@ impl Searchable {
             clock,
             queue,
             room: Arc::new(Semaphore::new(QUEUE_BYTES)),
-            tickets: Mutex::new(tickets),
+            added: Mutex::new(added),
             broken,
         }
     }
@@ -113,9 +113,9 @@ impl Searchable {
         fault.unwrap_or(SinkFault::Stopped)
     }
 
-    fn tickets(&self) -> MutexGuard<'_, Tickets> {
-        // No panic can leave the tickets in an inconsistent state.
-        self.tickets.lock().unwrap_or_else(PoisonError::into_inner)
+    fn added(&self) -> MutexGuard<'_, AddedVisits> {
+        // No panic can leave the visits in an inconsistent state.
+        self.added.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -142,13 +142,13 @@ impl Sink for Searchable {
             };
             self.send(IndexCommand::Add(page, permit)).await?;
         }
-        self.tickets().done(&archived, bytes);
+        self.added().done(&archived, bytes);
         Ok(archived)
     }
 
     async fn sync(&self) -> Result<ArchiveEnd, SinkFault> {
         let end = self.below.sync().await?;
-        let due = self.tickets().due(self.clock.now());
+        let due = self.added().due(self.clock.now());
         if let Some(covered) = due {
             // The sync does not wait for the commit: the journal does not depend on the index.
             self.send(IndexCommand::Commit(covered)).await?;
@@ -156,25 +156,25 @@ impl Sink for Searchable {
         Ok(end)
     }
 
-    async fn settled(&self, settled: Option<Settled>) -> Result<(), SinkFault> {
-        self.below.settled(settled).await
+    async fn set_commit_point(&self, point: Option<CommitPoint>) -> Result<(), SinkFault> {
+        self.below.set_commit_point(point).await
     }
 
     async fn close(&self) -> Result<ArchiveEnd, SinkFault> {
         let end = self.below.close().await?;
         let covered = {
-            let tickets = self.tickets();
-            if tickets.closed {
+            let added = self.added();
+            if added.closed {
                 return Ok(end);
             }
-            tickets.covered.clone()
+            added.covered.clone()
         };
         let (closed, closing) = oneshot::channel();
         self.send(IndexCommand::Close(covered, closed)).await?;
         if closing.await.is_err() {
             return Err(self.fault().await);
         }
-        self.tickets().closed = true;
+        self.added().closed = true;
         Ok(end)
     }
 }
@@ -202,13 +202,17 @@ fn run_commands(
     Ok(())
 }
 
-impl Tickets {
+impl AddedVisits {
     fn done(&mut self, archived: &Archived, bytes: usize) {
         self.added += bytes as u64;
-        let visit = (archived.ticket, archived.file.clone(), archived.end);
+        let visit = (
+            archived.archive_sequence,
+            archived.file.clone(),
+            archived.end,
+        );
         self.early.push(Reverse(visit));
-        while let Some(Reverse((ticket, ..))) = self.early.peek()
-            && *ticket == self.next
+        while let Some(Reverse((archive_sequence, ..))) = self.early.peek()
+            && *archive_sequence == self.next
             && let Some(Reverse((_, file, end))) = self.early.pop()
         {
             self.next += 1;
@@ -232,21 +236,21 @@ impl Tickets {
 mod tests {
     use super::*;
 
-    fn archived(ticket: u64) -> Archived {
+    fn archived(archive_sequence: u64) -> Archived {
         Archived {
-            ticket,
+            archive_sequence,
             file: "a-00001.warc.gz".to_owned(),
-            offset: ticket * 10,
-            end: ticket * 10 + 10,
-            page_offset: ticket * 10,
+            offset: archive_sequence * 10,
+            end: archive_sequence * 10 + 10,
+            page_offset: archive_sequence * 10,
             captures: Vec::new(),
         }
     }
 
     #[test]
     fn the_covered_part_ends_before_the_first_missing_visit() {
-        let mut tickets = Tickets::default();
-        for (ticket, covered) in [
+        let mut added = AddedVisits::default();
+        for (archive_sequence, covered) in [
             (1, None),
             (2, None),
             (0, Some(30)),
@@ -254,18 +258,18 @@ mod tests {
             (3, Some(40)),
             (4, Some(60)),
         ] {
-            tickets.done(&archived(ticket), 7);
-            let end = tickets.covered.as_ref().map(|end| end.end);
-            assert_eq!(end, covered, "{ticket}");
+            added.done(&archived(archive_sequence), 7);
+            let end = added.covered.as_ref().map(|end| end.end);
+            assert_eq!(end, covered, "{archive_sequence}");
         }
         let soon = Timestamp::from_millis(59_999);
-        assert_eq!(tickets.due(soon), None);
+        assert_eq!(added.due(soon), None);
         let later = Timestamp::from_millis(60_000);
-        assert_eq!(tickets.due(later).flatten().map(|end| end.end), Some(60));
-        assert_eq!(tickets.due(later + COMMIT_AFTER), None, "nothing was added");
-        tickets.done(&archived(6), COMMIT_BYTES as usize - 1);
-        assert_eq!(tickets.due(later), None);
-        tickets.done(&archived(7), 1);
-        assert_eq!(tickets.due(later).flatten().map(|end| end.end), Some(80));
+        assert_eq!(added.due(later).flatten().map(|end| end.end), Some(60));
+        assert_eq!(added.due(later + COMMIT_AFTER), None, "nothing was added");
+        added.done(&archived(6), COMMIT_BYTES as usize - 1);
+        assert_eq!(added.due(later), None);
+        added.done(&archived(7), 1);
+        assert_eq!(added.due(later).flatten().map(|end| end.end), Some(80));
     }
 }

@@ -36,7 +36,7 @@ pub use self::long_list::ReadList;
 use self::open_store::{OpenStore, StoreOpening};
 pub(crate) use self::rules::store_options;
 pub use self::rules::{pacing, policy, scope};
-use crate::control::orders::OrderedStore;
+use crate::control::actions::ActionStore;
 use crate::disk_space::DiskFullRetry;
 use crate::seeds::Seeds;
 use crate::settings::Settings;
@@ -51,8 +51,8 @@ pub struct AssembledCrawl {
     pub resumed: bool,
     /// The crawl's store, or a node's working copy.
     pub store: Arc<EmbeddedStore>,
-    /// The store that carries out orders.
-    pub ordered: OrderedStore,
+    /// The store that applies actions.
+    pub action_store: ActionStore,
     /// Settings that admit more URLs than in the last session.
     pub widened: Option<Widened>,
     /// The rest of a long list of seeds, which was read into the queue; empty without such a list.
@@ -90,12 +90,12 @@ pub async fn assemble(
     let sink = assembly.add_search_index(archive, &policy).await?;
 
     let store = Arc::clone(&assembly.store.local);
-    let ordered = assembly.store.ordered();
+    let action_store = assembly.store.action_store();
     Ok(AssembledCrawl {
         context: Arc::new(assembly.into_context(seeds, policy, sink)?),
         resumed: store.resumed(),
         store,
-        ordered,
+        action_store,
         widened,
         list: list.unwrap_or_default(),
     })

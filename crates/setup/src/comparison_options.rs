@@ -12,7 +12,7 @@ use clap::Args;
 use corpus::{InputOptions, Reader};
 use messages::{CommandError, usage};
 use neardup::{
-    BandDesign, DEFAULT_RECALL, Features, Fingerprint, FingerprintBits, HashKey, LEAST_WORDS,
+    BandDesign, DEFAULT_RECALL, Features, Fingerprint, FingerprintBits, HashKey, MIN_WORDS,
     SignatureBuilder, Thresholds, Ties, Unit, Width,
 };
 
@@ -118,7 +118,7 @@ pub struct VerdictArgs {
     /// Minimum number of words of near duplicates; shorter documents are compared for equality only
     /// [default: 15]
     #[arg(long, value_name = "N")]
-    pub least_words: Option<usize>,
+    pub min_words: Option<usize>,
 }
 
 /// Minimum resemblance of near-duplicates if the shingles differ from a crawl's.
@@ -126,8 +126,8 @@ const OF_OTHER_SHINGLES: f64 = 0.8;
 
 impl VerdictArgs {
     /// Returns the minimum number of words of near duplicates.
-    pub fn least_words(&self) -> usize {
-        self.least_words.unwrap_or(LEAST_WORDS)
+    pub fn min_words(&self) -> usize {
+        self.min_words.unwrap_or(MIN_WORDS)
     }
 
     /// Returns the criterion of near duplicates.

@@ -6,9 +6,9 @@
 //! `crawler control` wrote to the store. An invalid file changes nothing. Each change and each
 //! mistake is reported once, in crawl.log and on standard error. `DIR/state/control.json` records
 //! the control file in effect, for `status`, `why` and `verify`. [`crawl::control_file`] defines
-//! the keys; `orders.rs` carries out the orders.
+//! the keys; `actions.rs` applies the actions.
 
-pub mod orders;
+pub mod actions;
 
 use std::collections::BTreeSet;
 use std::io;
@@ -17,14 +17,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crawl::control_file::{self, CONTROL, ControlRecord, MAX_BYTES};
-use crawl::{CrawlContext, Orders, RuntimeOverrides};
+use crawl::{Actions, CrawlContext, RuntimeOverrides};
 use disk::SystemDisk;
 use fetch::PacingRules;
 use journal::StoreFault;
 use messages::{CommandError, fault, usage};
 use tokio::time::MissedTickBehavior;
 
-use self::orders::OrderedStore;
+use self::actions::ActionStore;
 use crate::crawl_directory;
 use crate::settings::one_line;
 
@@ -90,8 +90,8 @@ impl FileState {
     }
 
     /// Returns the control file of a node: its own file, or the text in the crawl's store.
-    fn or_of(self, store: &OrderedStore) -> Self {
-        let OrderedStore::Shared(shared) = store else {
+    fn or_of(self, store: &ActionStore) -> Self {
+        let ActionStore::Shared(shared) = store else {
             return self;
         };
         let shared = || shared.upgrade().and_then(|shared| shared.control());
@@ -142,14 +142,14 @@ impl ControlWatch {
         })
     }
 
-    /// Applies the file, and carries out its orders, before the first page is requested.
+    /// Applies the file, and applies its actions, before the first page is requested.
     ///
     /// # Errors
-    /// [`StoreFault`] if an order cannot be carried out.
+    /// [`StoreFault`] if an action cannot be applied.
     pub async fn begin(
         &mut self,
         context: &CrawlContext,
-        store: &OrderedStore,
+        store: &ActionStore,
     ) -> Result<(), StoreFault> {
         self.seen = self.seen.clone().or_of(store);
         self.acted_on = self.seen.clone();
@@ -157,11 +157,11 @@ impl ControlWatch {
         // store.
         let overrides = self.seen.overrides().unwrap_or_default();
         self.apply(context, overrides);
-        self.carry_out_orders(context, store).await
+        self.apply_actions(context, store).await
     }
 
     /// Watches the file while the crawl runs.
-    pub async fn go_on(mut self, context: Arc<CrawlContext>, store: OrderedStore) {
+    pub async fn go_on(mut self, context: Arc<CrawlContext>, store: ActionStore) {
         let mut ticks = tokio::time::interval(READ_EVERY);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
@@ -173,7 +173,7 @@ impl ControlWatch {
             if !self.follow(found.or_of(&store), &context) {
                 continue;
             }
-            if let Err(error) = self.carry_out_orders(&context, &store).await {
+            if let Err(error) = self.apply_actions(&context, &store).await {
                 tracing::error!(
                     target: LOG_TARGET,
                     %error,
@@ -183,22 +183,22 @@ impl ControlWatch {
         }
     }
 
-    /// Carries out the orders in the file that are not carried out yet.
-    async fn carry_out_orders(
+    /// Applies the actions in the file that are not applied yet.
+    async fn apply_actions(
         &self,
         context: &CrawlContext,
-        store: &OrderedStore,
+        store: &ActionStore,
     ) -> Result<(), StoreFault> {
         let overrides = context.overrides.current();
-        let orders = orders::pending(&self.directory, &overrides.orders);
-        if orders == Orders::default() {
+        let actions = actions::pending(&self.directory, &overrides.actions);
+        if actions == Actions::default() {
             return Ok(());
         }
-        let carried_out = orders::carry_out(store.clone(), orders).await?;
-        for effect in &carried_out.effects {
+        let applied = actions::apply(store.clone(), actions).await?;
+        for effect in &applied.effects {
             tracing::warn!(target: LOG_TARGET, "{CONTROL}: {effect}");
         }
-        self.keep(context, carried_out.done);
+        self.keep(context, applied.done);
         // The queue may have been empty; this makes the leasing loop check it again.
         context.apply((*overrides).clone(), &self.settings);
         Ok(())
@@ -241,9 +241,9 @@ impl ControlWatch {
         }
     }
 
-    /// Records the control file in effect for other commands, and the orders that were just carried
-    /// out. If the record cannot be written, the crawl continues.
-    fn keep(&self, context: &CrawlContext, carried_out: BTreeSet<String>) {
+    /// Records the control file in effect for other commands, and the actions that were just
+    /// carried out. If the record cannot be written, the crawl continues.
+    fn keep(&self, context: &CrawlContext, applied: BTreeSet<String>) {
         let text = match &self.seen {
             FileState::Text(text) => Some(text.as_str()),
             FileState::Missing | FileState::Unreadable(_) => None,
@@ -256,7 +256,7 @@ impl ControlWatch {
         let mut record = ControlRecord::of(&state)
             .unwrap_or_default()
             .replace(text, &context.overrides.current());
-        record.carried_out.extend(carried_out);
+        record.applied.extend(applied);
         if let Err(error) = record.keep(&state, &SystemDisk) {
             tracing::warn!(
                 target: LOG_TARGET,

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use journal::StoreFault;
 use messages::{CommandError, fault, pasted, printable, say, usage};
-use shared_store::NodeMark;
-use sinks::Settled;
-use sinks::warc::{Packing, SettledNote, name_of};
+use shared_store::NodeFile;
+use sinks::CommitPoint;
+use sinks::warc::{CommitPointFile, Packing, name_of};
 use store::EmbeddedStore;
 use web::Timestamp;
 
@@ -21,8 +21,8 @@ pub fn archive(directory: &Path) -> PathBuf {
 }
 
 /// Returns the node of a shared crawl that owns the directory, if any.
-pub fn node_mark(directory: &Path) -> Result<Option<NodeMark>, CommandError> {
-    NodeMark::read(&state(directory)).map_err(|error| {
+pub fn node_file(directory: &Path) -> Result<Option<NodeFile>, CommandError> {
+    NodeFile::read(&state(directory)).map_err(|error| {
         let shown = directory.display();
         usage(format!(
             "{shown} belongs to a node of a shared crawl, but its node file is unreadable: {error}"
@@ -159,8 +159,8 @@ pub(crate) fn rebuild_from_archive(directory: &Path) -> String {
 /// Returns the number of bytes missing at the end of the journal of the crawl in `directory`,
 /// according to the note in its archive.
 pub fn missing_journal(directory: &Path) -> Result<u64, CommandError> {
-    let noted = Settled::read(&archive(directory)).map_err(|error| fault(&error))?;
-    let SettledNote::Settled(settled) = noted else {
+    let noted = CommitPoint::read(&archive(directory)).map_err(|error| fault(&error))?;
+    let CommitPointFile::Read(settled) = noted else {
         return Ok(0);
     };
     let length = journal::length(&state(directory)).map_err(|error| fault(&error))?;
@@ -193,10 +193,10 @@ pub fn state_of(directory: &Path) -> Result<PathBuf, CommandError> {
 
 /// Refuses the directory of a node, whose state is a part of a shared crawl.
 pub fn refuse_node(directory: &Path) -> Result<(), CommandError> {
-    let Some(mark) = node_mark(directory)? else {
+    let Some(node_file) = node_file(directory)? else {
         return Ok(());
     };
-    let (shown, node) = (directory.display(), mark.node);
+    let (shown, node) = (directory.display(), node_file.node);
     let what = format!("{shown} is the directory of node {node} of a shared crawl");
     Err(usage(what).with_remedy(format!(
         "give the store of the crawl instead (--store URL); check this directory with `crawler \

@@ -39,12 +39,12 @@ pub fn open_store(
     Ok(EmbeddedStore::open(state, &options)?)
 }
 
-/// Opens the store of a crawl that is not running, carries out an order, and closes the store.
+/// Opens the store of a crawl that is not running, applies an action, and closes the store.
 /// `line` is the line of `control.toml` that gives the same order to a running crawl.
-pub fn order<T>(
+pub fn apply<T>(
     directory: &Path,
     line: &str,
-    carry_out: impl AsyncFnOnce(&EmbeddedStore) -> Result<T, StoreFault>,
+    apply: impl AsyncFnOnce(&EmbeddedStore) -> Result<T, StoreFault>,
 ) -> Result<T, CommandError> {
     let settings = Settings::of_crawl(directory)?;
     let earlier = earlier::load(&settings)?.map(Arc::new);
@@ -59,7 +59,7 @@ pub fn order<T>(
         error => error.into(),
     })?;
     runtime()?.block_on(async {
-        let effect = carry_out(&store).await?;
+        let effect = apply(&store).await?;
         store.close().await?;
         Ok(effect)
     })

@@ -27,10 +27,10 @@ pub fn keep(disk: &ReservedDisk, settings: &Settings) -> Result<Arc<DiskSpace>, 
     let state = crawl_directory::state(&settings.out);
     let rules = DiskSpaceRules {
         least: settings.min_free.0,
-        patience: settings.wait_for_room.0,
+        patience: settings.wait_for_space.0,
     };
     let reserve = reserve(&system, &state, rules.least)
-        .map_err(|error| cannot("keep room in reserve in", &state, &error, &settings.out))?;
+        .map_err(|error| cannot("keep space in reserve in", &state, &error, &settings.out))?;
     if let Some(reserve) = &reserve {
         disk.keep(Arc::clone(reserve));
     }
@@ -46,7 +46,7 @@ fn reserve(disk: &Arc<dyn Disk>, state: &Path, low_water: u64) -> io::Result<Opt
     let path = state.join(RESERVE);
     let reserve = Reserve::take(Arc::clone(disk), &path, RESERVE_BYTES, low_water)?;
     let needed = RESERVE_BYTES.saturating_add(low_water);
-    let limited = reserve.is_spent() && disk.free_room(state).is_some_and(|free| free >= needed);
+    let limited = reserve.is_spent() && disk.free_space(state).is_some_and(|free| free >= needed);
     if limited {
         tracing::info!(
             target: LOG_TARGET,
@@ -79,7 +79,7 @@ impl<'s> DiskFullRetry<'s> {
         }
     }
 
-    /// Runs a step. If the step fails on a full disk, retries it until `--wait-for-room` expires.
+    /// Runs a step. If the step fails on a full disk, retries it until `--wait-for-space` expires.
     pub async fn step<T>(
         &mut self,
         mut step: impl AsyncFnMut() -> Result<T, CommandError>,
@@ -92,9 +92,9 @@ impl<'s> DiskFullRetry<'s> {
         }
     }
 
-    /// Waits for more disk space. Returns the error once `--wait-for-room` expires.
+    /// Waits for more disk space. Returns the error once `--wait-for-space` expires.
     async fn wait(&mut self, error: CommandError) -> Result<(), CommandError> {
-        let patience = self.settings.wait_for_room.0;
+        let patience = self.settings.wait_for_space.0;
         let free = self.free();
         if self.waited.is_none() && !patience.is_zero() {
             error.warn();
@@ -119,7 +119,9 @@ impl<'s> DiskFullRetry<'s> {
     }
 
     fn free(&self) -> u64 {
-        SystemDisk.free_room(&self.settings.out).unwrap_or_default()
+        SystemDisk
+            .free_space(&self.settings.out)
+            .unwrap_or_default()
     }
 }
 

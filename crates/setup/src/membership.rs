@@ -14,7 +14,7 @@ use clap::ArgMatches;
 use messages::{CommandError, SlowProgress, fault, pasted, printable, say, usage};
 use neardup::HashKey;
 use shared_store::{
-    ConnectError, Connection, CrawlSettings, EarlierError, JoinError, NodeMark, Session,
+    ConnectError, Connection, CrawlSettings, EarlierError, JoinError, NodeFile, Session,
 };
 use store::EmbeddedStore;
 use web::Clock;
@@ -114,7 +114,7 @@ pub async fn prepare(args: &NodeOptions<'_>, url: String) -> Result<Node, Comman
     }
     let crawl = steps.take(async || connection.begun().await).await?;
     let node = name.clone();
-    refuse_directory(&settings.out, &NodeMark { node, crawl })?;
+    refuse_directory(&settings.out, &NodeFile { node, crawl })?;
     settings.warc_prefix = format!("{}-{name}", settings.warc_prefix);
     Ok(Node {
         out: settings.out.clone(),
@@ -291,13 +291,13 @@ fn term(given: Option<Span>) -> Result<Option<Duration>, CommandError> {
 
 /// Refuses a directory that belongs to another node: its archive would be truncated where this
 /// node's settled visits end.
-fn refuse_directory(directory: &Path, mark: &NodeMark) -> Result<(), CommandError> {
+fn refuse_directory(directory: &Path, node_file: &NodeFile) -> Result<(), CommandError> {
     let shown = directory.display();
     let archive = crawl_directory::archive(directory);
-    let (what, remedy) = match crawl_directory::node_mark(directory)? {
-        Some(found) if found == *mark => return Ok(()),
-        Some(found) if found.crawl == mark.crawl => {
-            let (theirs, ours) = (found.node, &mark.node);
+    let (what, remedy) = match crawl_directory::node_file(directory)? {
+        Some(found) if found == *node_file => return Ok(()),
+        Some(found) if found.crawl == node_file.crawl => {
+            let (theirs, ours) = (found.node, &node_file.node);
             (
                 format!("{shown} is the directory of node {theirs}, not of node {ours}"),
                 format!("use --name {theirs}, or another --out"),

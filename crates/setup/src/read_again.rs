@@ -92,7 +92,7 @@ impl ArchivedPages {
         make: impl Fn(&VisitRecord, Exchange) -> M + Sync,
         mut give: impl FnMut(M) -> Result<(), E>,
     ) -> Result<(), E> {
-        let read = |_: &VisitRecord, row: &VisitRecord| Ok(make(row, self.answer(row)?));
+        let read = |_: &VisitRecord, row: &VisitRecord| Ok(make(row, self.response(row)?));
         self.read_each(
             rows,
             |row| Some(row),
@@ -138,9 +138,9 @@ impl ArchivedPages {
     }
 
     /// Reads the response of a visit.
-    fn answer(&self, row: &VisitRecord) -> Result<Exchange, String> {
+    fn response(&self, row: &VisitRecord) -> Result<Exchange, String> {
         let (file, offset) = place_of(row)?;
-        self.archive.answer_at(file, offset)
+        self.archive.response_at(file, offset)
     }
 
     /// Reads the document in the record at `offset` of an archive file.

@@ -1,6 +1,6 @@
 //! The search index of a crawl: opened in agreement with the archive, and built from it.
 //!
-//! The archive is authoritative. Entries beyond its settled end are removed, and missing entries
+//! The archive is authoritative. Entries beyond its commit point are removed, and missing entries
 //! are added by the same code as during a crawl. An unusable index is quarantined, with a warning.
 
 use std::collections::HashMap;
@@ -55,7 +55,7 @@ pub fn over(
     clock: &Clock,
 ) -> Result<Arc<dyn Sink>, CommandError> {
     let directory = crawl_directory::archive(&settings.out);
-    let settled = crawl::settled_end(store, &directory).map_err(|error| fault(&error))?;
+    let settled = crawl::commit_point(store, &directory).map_err(|error| fault(&error))?;
     let broken = |error: IndexFault| cli_error_of(&error, &settings.out);
     let options = options(settings);
     if settings.no_index && !search::exists(&options.directory) {
@@ -237,7 +237,7 @@ fn each_page_of(
         let end = record.offset + record.length;
         match record.kind() {
             "response" => {
-                let exchange = record.answer(&policy.reading.canonical);
+                let exchange = record.response(&policy.reading.canonical);
                 let next = exchange.and_then(|exchange| page_with(&record, exchange, &file));
                 if let Some(page) = std::mem::replace(&mut pending, next) {
                     each(page)?;

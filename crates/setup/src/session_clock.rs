@@ -9,7 +9,7 @@
 //! | `now` | the machine's clock at the start, and the monotonic time since | waits, the journal |
 //! | `date` | the same, moved when the clock was set | WARC-Date, `fetched_at`, `crawl.log` |
 //!
-//! Once per second, the date is compared with the machine's clock. If they differ by [`LEAST_JUMP`]
+//! Once per second, the date is compared with the machine's clock. If they differ by [`MIN_JUMP`]
 //! or more, the clock was set, or the machine slept: the jump is journalled (`crawler verify`
 //! compares dates with waits), the date follows, and one warning reports it. Small corrections,
 //! such as by NTP, also affect the monotonic time, and the remaining difference is below that
@@ -33,7 +33,7 @@ use web::{Clock, Timestamp};
 const LOG_TARGET: &str = "crawler::session_clock";
 
 /// Minimum difference that counts as a jump.
-const LEAST_JUMP: Duration = Duration::from_secs(5);
+const MIN_JUMP: Duration = Duration::from_secs(5);
 /// Interval between reads of the machine's clock.
 const READ_EVERY: Duration = Duration::from_secs(1);
 
@@ -87,7 +87,7 @@ impl ClockState {
     fn jump(&self, elapsed: Duration, machine: Timestamp) -> Option<Jump> {
         let by = millis_between(self.date(elapsed), machine);
         let ahead = millis_between(self.now(elapsed), machine);
-        let least = i64::try_from(LEAST_JUMP.as_millis()).unwrap_or(i64::MAX);
+        let least = i64::try_from(MIN_JUMP.as_millis()).unwrap_or(i64::MAX);
         (by.abs() >= least).then_some(Jump { by, ahead })
     }
 
@@ -174,7 +174,7 @@ pub fn moved(clock: Clock, here: Timestamp, there: Timestamp) -> Clock {
 pub fn difference(here: Timestamp, there: Timestamp) -> Option<String> {
     let by = here.since(there).max(there.since(here));
     let side = if here < there { "behind" } else { "ahead of" };
-    (by >= LEAST_JUMP).then(|| {
+    (by >= MIN_JUMP).then(|| {
         let by = in_words(by);
         format!("this machine's clock is {by} {side} the store's clock, which all nodes use")
     })
@@ -182,7 +182,7 @@ pub fn difference(here: Timestamp, there: Timestamp) -> Option<String> {
 
 /// Warns if the clock is behind the clock of an earlier session.
 pub(crate) fn warn_if_behind(by: Duration) {
-    if by >= LEAST_JUMP {
+    if by >= MIN_JUMP {
         let by = in_words(by);
         tracing::warn!(
             target: LOG_TARGET,

@@ -439,7 +439,7 @@ pub struct Settings {
     /// [default: 10m]
     #[arg(long, value_name = "TIME", help_heading = "Output")]
     #[serde(with = "word")]
-    pub wait_for_room: Span,
+    pub wait_for_space: Span,
 
     /// Names of the secret options that the crawl was run with. Secrets are never stored.
     #[arg(skip)]

@@ -1,8 +1,8 @@
-//! The crawl that a command reads: a directory, or a mirror of a shared crawl.
+//! The crawl that a command reads: a directory, or a replica of a shared crawl.
 //!
-//! A mirror is a directory below the system's directory for temporary files (`TMPDIR`). It contains
-//! the settings and the journal of the shared crawl, but not its archive, which is on the nodes. It
-//! is removed when this value is dropped, and when a signal ends the command.
+//! A replica is a directory below the system's directory for temporary files (`TMPDIR`). It
+//! contains the settings and the journal of the shared crawl, but not its archive, which is on the
+//! nodes. It is removed when this value is dropped, and when a signal ends the command.
 //!
 //! Invariant: no message shows the password of a store's URL.
 
@@ -16,7 +16,7 @@ use std::time::Duration;
 use disk::{Disk, DraftPath, SystemDisk};
 use messages::{CommandError, SlowProgress, fault, pasted, say, usage};
 use shared_store::{
-    ConnectError, ImportError, JoinError, Mirror, MirrorPart, NodeMark, ReadError, SharedCrawl,
+    ConnectError, ImportError, JoinError, NodeFile, ReadError, Replica, ReplicaPart, SharedCrawl,
 };
 use tokio::runtime::{Builder, Runtime};
 
@@ -27,7 +27,7 @@ use crate::settings::{SETTINGS_FILE, Settings};
 const VARIABLE: &str = "CRAWLER_STORE";
 /// Message if neither a directory nor a store is named.
 pub const NO_CRAWL: &str = "no crawl given: DIR or --store URL";
-/// Refresh interval of a followed mirror.
+/// Refresh interval of a followed replica.
 const REFRESH: Duration = Duration::from_secs(2);
 
 /// The URL of a database. It may contain a password, so it is never shown.
@@ -51,19 +51,19 @@ impl fmt::Debug for StoreUrl {
 /// A crawl, open for reading.
 pub struct OpenCrawl {
     directory: PathBuf,
-    mirror: Option<MirroredCrawl>,
+    replica: Option<ReplicatedCrawl>,
 }
 
-/// A mirror of a shared crawl, and the runtime of its connections.
-struct MirroredCrawl {
+/// A replica of a shared crawl, and the runtime of its connections.
+struct ReplicatedCrawl {
     runtime: Runtime,
-    mirror: Mirror,
+    replica: Replica,
     /// Removes the directory on drop.
     _draft: DraftPath,
 }
 
 impl OpenCrawl {
-    /// Opens the crawl in `directory`, or else mirrors the crawl in a store.
+    /// Opens the crawl in `directory`, or else copies the crawl in a store.
     ///
     /// # Errors
     /// No crawl is named, or the named one cannot be read.
@@ -81,7 +81,7 @@ impl OpenCrawl {
         if let Some(directory) = directory {
             return Ok(Some(Self {
                 directory: directory.to_owned(),
-                mirror: None,
+                replica: None,
             }));
         }
         let Some(url) = url(store) else {
@@ -92,15 +92,15 @@ impl OpenCrawl {
         let runtime = runtime()?;
         let made = runtime.block_on(async {
             tokio::select! {
-                made = mirror(&url) => made.map(Some),
+                made = replica(&url) => made.map(Some),
                 () = end => Ok(None),
             }
         })?;
-        Ok(made.map(|(directory, mirror, draft)| Self {
+        Ok(made.map(|(directory, replica, draft)| Self {
             directory,
-            mirror: Some(MirroredCrawl {
+            replica: Some(ReplicatedCrawl {
                 runtime,
-                mirror,
+                replica,
                 _draft: draft,
             }),
         }))
@@ -111,22 +111,22 @@ impl OpenCrawl {
         &self.directory
     }
 
-    /// Returns true if this is a mirror of a shared crawl.
-    pub const fn is_mirror(&self) -> bool {
-        self.mirror.is_some()
+    /// Returns true if this is a replica of a shared crawl.
+    pub const fn is_replica(&self) -> bool {
+        self.replica.is_some()
     }
 
     /// Returns the name of this crawl for messages.
     pub fn shown(&self) -> String {
-        match self.is_mirror() {
+        match self.is_replica() {
             true => "--store URL".to_owned(),
             false => pasted(&self.directory),
         }
     }
 
-    /// Refuses an option for a mirror: `what` is the option, `why` the reason.
-    pub fn refuse_for_mirror(&self, what: &str, why: Refused) -> Result<(), CommandError> {
-        if !self.is_mirror() {
+    /// Refuses an option for a replica: `what` is the option, `why` the reason.
+    pub fn refuse_for_replica(&self, what: &str, why: Refused) -> Result<(), CommandError> {
+        if !self.is_replica() {
             return Ok(());
         }
         Err(match why {
@@ -144,28 +144,28 @@ impl OpenCrawl {
         })
     }
 
-    /// Refreshes a mirror every two seconds, in a thread that ends with the process.
+    /// Refreshes a replica every two seconds, in a thread that ends with the process.
     pub fn follow(self) -> Result<FollowedCrawl, CommandError> {
-        let Some(mirrored) = self.mirror else {
+        let Some(replicated) = self.replica else {
             return Ok(FollowedCrawl { _draft: None });
         };
-        let MirroredCrawl {
+        let ReplicatedCrawl {
             runtime,
-            mut mirror,
+            mut replica,
             _draft: draft,
-        } = mirrored;
+        } = replicated;
         let refresh = async move {
             let mut was_away = false;
             loop {
                 tokio::time::sleep(REFRESH).await;
-                let refreshed = mirror.refresh(|| {}).await;
+                let refreshed = replica.refresh(|| {}).await;
                 if let (Err(error), false) = (&refreshed, was_away) {
                     say(&format!("warning: the values are not updated: {error}"));
                 }
                 was_away = refreshed.is_err();
             }
         };
-        let thread = std::thread::Builder::new().name("mirror".to_owned());
+        let thread = std::thread::Builder::new().name("replica".to_owned());
         thread
             .spawn(move || runtime.block_on(refresh))
             .map_err(|error| fault(&error))?;
@@ -175,7 +175,7 @@ impl OpenCrawl {
     }
 }
 
-/// The reason why an option is refused for a mirror.
+/// The reason why an option is refused for a replica.
 #[derive(Clone, Copy, Debug)]
 pub enum Refused {
     /// It reads the archive.
@@ -184,34 +184,34 @@ pub enum Refused {
     Writes,
 }
 
-/// A followed crawl. Its mirror is removed when this value is dropped.
+/// A followed crawl. Its replica is removed when this value is dropped.
 pub struct FollowedCrawl {
     _draft: Option<DraftPath>,
 }
 
-/// A mirror of the decisions of one node.
-pub struct NodeMirror {
+/// A replica of the decisions of one node.
+pub struct NodeReplica {
     /// The name of the node.
     pub node: String,
-    /// The directory of the mirror.
+    /// The directory of the replica.
     pub directory: PathBuf,
     _draft: DraftPath,
 }
 
-impl NodeMirror {
-    /// Mirrors the decisions of the node whose directory has this mark. Returns `None` for a node
-    /// of another crawl.
-    pub fn of_mark(url: &str, mark: NodeMark) -> Result<Option<Self>, CommandError> {
+impl NodeReplica {
+    /// Copies the decisions of the node whose directory has this node file. Returns `None` for a
+    /// node of another crawl.
+    pub fn of_node_file(url: &str, node_file: NodeFile) -> Result<Option<Self>, CommandError> {
         runtime()?.block_on(async {
             let crawl = open_shared(url).await?;
-            match crawl.has(&mark).await.map_err(read_error)? {
-                true => Self::new(crawl, mark.node).await.map(Some),
+            match crawl.has(&node_file).await.map_err(read_error)? {
+                true => Self::new(crawl, node_file.node).await.map(Some),
                 false => Ok(None),
             }
         })
     }
 
-    /// Mirrors the decisions of the node that wrote these archive files. Returns `None` if no node
+    /// Copies the decisions of the node that wrote these archive files. Returns `None` if no node
     /// of the crawl wrote them.
     pub fn of_archive(url: &str, files: &[String]) -> Result<Option<Self>, CommandError> {
         runtime()?.block_on(async {
@@ -224,7 +224,7 @@ impl NodeMirror {
     }
 
     async fn new(crawl: SharedCrawl, node: String) -> Result<Self, CommandError> {
-        let part = MirrorPart::Node(node.clone());
+        let part = ReplicaPart::Node(node.clone());
         let (directory, _, draft) = copy(crawl, part).await?;
         Ok(Self {
             node,
@@ -275,30 +275,32 @@ fn write_settings(crawl: &SharedCrawl, directory: &Path) -> Result<(), CommandEr
     written.map_err(|error| fault(&error))
 }
 
-/// Makes a mirror of the crawl in the store at `url`.
-async fn mirror(url: &str) -> Result<(PathBuf, Mirror, DraftPath), CommandError> {
+/// Makes a replica of the crawl in the store at `url`.
+async fn replica(url: &str) -> Result<(PathBuf, Replica, DraftPath), CommandError> {
     let crawl = open_shared(url).await?;
-    copy(crawl, MirrorPart::Whole).await
+    copy(crawl, ReplicaPart::Whole).await
 }
 
 /// Copies a part of a crawl into a directory for temporary files.
 async fn copy(
     crawl: SharedCrawl,
-    part: MirrorPart,
-) -> Result<(PathBuf, Mirror, DraftPath), CommandError> {
-    let made = tempfile::Builder::new().prefix("crawler-mirror-").tempdir();
+    part: ReplicaPart,
+) -> Result<(PathBuf, Replica, DraftPath), CommandError> {
+    let made = tempfile::Builder::new()
+        .prefix("crawler-replica-")
+        .tempdir();
     let directory = made.map_err(|error| fault(&error))?.keep();
     let begun: Result<_, CommandError> = DraftPath::begin(&directory, |_there| Ok(()));
     let ((), draft) = begun?;
     write_settings(&crawl, &directory)?;
     let features = Settings::of_crawl(&directory)?.feature_settings_name();
     let state = crawl_directory::state(&directory);
-    let mirror = Mirror::begin(crawl, part, &state, features).await;
-    let mut mirror = mirror.map_err(read_error)?;
+    let replica = Replica::begin(crawl, part, &state, features).await;
+    let mut replica = replica.map_err(read_error)?;
     let mut progress = SlowProgress::new("rows copied from the store");
-    let copied = mirror.refresh(|| progress.step()).await;
+    let copied = replica.refresh(|| progress.step()).await;
     copied.map_err(read_error)?;
-    Ok((directory, mirror, draft))
+    Ok((directory, replica, draft))
 }
 
 /// Returns the error of a database that cannot be opened.

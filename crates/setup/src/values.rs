@@ -123,7 +123,7 @@ impl fmt::Display for Date {
 const ANY_NUMBER_OF_PAGES: u64 = 1 << 40;
 
 /// Maximum number of tables on disk.
-const MOST_TABLES: usize = 128;
+const MAX_TABLES: usize = 128;
 
 impl Tables {
     /// Returns the design with this number of tables; `None` for the default design.
@@ -138,7 +138,7 @@ impl Tables {
             Plan::new(ANY_NUMBER_OF_PAGES, distance, 64).map_err(|error| error.to_string())?;
         let designs = plan.options().iter().filter(|design| {
             let tables = design.tables().len();
-            !design.levels().is_empty() && tables <= MOST_TABLES
+            !design.levels().is_empty() && tables <= MAX_TABLES
         });
         let mut numbers = vec!["auto".to_owned()];
         for design in designs {

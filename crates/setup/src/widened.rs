@@ -34,7 +34,7 @@ use crate::{crawl_directory, seeds};
 const CAUGHT_UP_WITH: &str = "settings.toml";
 
 /// Maximum number of origins whose robots.txt is searched for sitemaps.
-const MOST_ORIGINS: usize = 100_000;
+const MAX_ORIGINS: usize = 100_000;
 
 /// The settings that a crawl has caught up with, and their scope with its seeds.
 pub struct Before {
@@ -237,7 +237,7 @@ impl Pass {
     /// Returns the end of the session, if it is reached.
     fn cut_by(&self) -> Option<Finish> {
         let is_late = self.end.is_some_and(|end| Instant::now() >= end);
-        match self.stop.is_asked() {
+        match self.stop.is_requested() {
             true => Some(Finish::Interrupted),
             false => is_late.then_some(Finish::MaxTime),
         }
@@ -276,7 +276,7 @@ impl Pass {
                 return Ok(queued);
             }
             let is_new = has_more_sitemaps
-                && origins.len() < MOST_ORIGINS
+                && origins.len() < MAX_ORIGINS
                 && origins.insert(row.url.origin());
             if is_new {
                 let offered = crawl::offer_sitemaps(&self.context, &row);

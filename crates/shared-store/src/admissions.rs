@@ -1,12 +1,12 @@
-//! The log of admissions: every node applies it, and offers its own admissions.
+//! The log of admissions: every node applies it, and appends its own admissions.
 //!
 //! A page is judged by the rows that have been applied. If it should be admitted, the record is
-//! offered with the number of the last applied row. The database adds the record, unless it shares
+//! appended with the number of the last applied row. The database adds the record, unless it shares
 //! a key with a row after that number; in this case, the new rows are applied and the page is
-//! judged again. A single task offers and applies, so that rows are applied in order.
+//! judged again. A single task appends and applies, so that rows are applied in order.
 //!
-//! Invariant: of like pages that several nodes offer concurrently, one is admitted, because the
-//! second shares a key with the first. An offer may be repeated: it shares its keys with itself.
+//! Invariant: of like pages that several nodes append concurrently, one is admitted, because the
+//! second shares a key with the first. An append may be repeated: it shares its keys with itself.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -21,17 +21,17 @@ use crate::connection::Connection;
 use crate::rows::encode;
 use crate::term::Term;
 
-/// Maximum number of waiting offers; further callers wait for a place.
+/// Maximum number of waiting appends; further callers wait for a place.
 const WAITING: usize = 256;
-/// Maximum number of offers per call.
+/// Maximum number of appends per call.
 const BATCH: usize = 128;
 /// Number of rows that are read at a time.
 const ROWS: i64 = 4_096;
-/// Interval between reads of the log while no offers are made.
+/// Interval between reads of the log while no appends are made.
 const POLL: Duration = Duration::from_millis(250);
 
 /// A record to be added.
-struct Offer {
+struct Append {
     record: Record,
     keys: Vec<i64>,
     /// The last row that had been applied when the record was made.
@@ -42,7 +42,7 @@ struct Offer {
 /// The node's side of the log.
 pub(crate) struct Admissions {
     connection: Connection,
-    offers: mpsc::Sender<Offer>,
+    appends: mpsc::Sender<Append>,
     applied: watch::Receiver<i64>,
     pub(crate) revoked: Arc<RevokedOriginals>,
 }
@@ -139,12 +139,12 @@ impl RevokedOriginals {
     }
 }
 
-/// The task that offers and applies.
+/// The task that appends and applies.
 pub(crate) struct AdmissionTask {
     connection: Connection,
     term: Arc<Term>,
     local: Arc<EmbeddedStore>,
-    offers: mpsc::Receiver<Offer>,
+    appends: mpsc::Receiver<Append>,
     applied: watch::Sender<i64>,
     revoked: Arc<RevokedOriginals>,
 }
@@ -156,20 +156,20 @@ impl Admissions {
         term: Arc<Term>,
         local: Arc<EmbeddedStore>,
     ) -> (Self, AdmissionTask) {
-        let (offers, offered) = mpsc::channel(WAITING);
+        let (appends, appended) = mpsc::channel(WAITING);
         let (sender, applied) = watch::channel(0);
         let revoked = Arc::new(RevokedOriginals::default());
         let task = AdmissionTask {
             connection: connection.clone(),
             term,
             local,
-            offers: offered,
+            appends: appended,
             applied: sender,
             revoked: Arc::clone(&revoked),
         };
         let admissions = Self {
             connection,
-            offers,
+            appends,
             applied,
             revoked,
         };
@@ -181,12 +181,12 @@ impl Admissions {
         *self.applied.borrow()
     }
 
-    /// Offers a record that was made when the log was applied up to `applied`. Returns true once
+    /// Appends a record that was made when the log was applied up to `applied`. Returns true once
     /// the record is in the log and applied, false if the page must be judged again.
     ///
     /// # Errors
     /// [`StoreFault::TermEnded`] if the term ends first.
-    pub(crate) async fn offer(
+    pub(crate) async fn append(
         &self,
         record: Record,
         keys: Vec<i64>,
@@ -194,14 +194,14 @@ impl Admissions {
         term: &Term,
     ) -> Result<bool, StoreFault> {
         let (answer, answered) = oneshot::channel();
-        let offer = Offer {
+        let append = Append {
             record,
             keys,
             applied,
             answer,
         };
         tokio::select! {
-            Ok(()) = self.offers.send(offer) => {}
+            Ok(()) = self.appends.send(append) => {}
             ended = term.ended() => return Err(ended),
         }
         tokio::select! {
@@ -237,20 +237,22 @@ impl AdmissionTask {
         Ok(())
     }
 
-    /// Offers and applies until the term ends.
+    /// Appends and applies until the term ends.
     pub(crate) async fn run(mut self) {
-        let mut offers = Vec::new();
+        let mut appends = Vec::new();
         let mut ticks = tokio::time::interval(POLL);
         let term = Arc::clone(&self.term);
         loop {
             tokio::select! {
-                received = self.offers.recv_many(&mut offers, BATCH) => if received == 0 { return },
+                received = self.appends.recv_many(&mut appends, BATCH) => if received == 0 {
+                    return;
+                },
                 _ = ticks.tick() => {}
                 _ended = term.ended() => return,
             }
-            let done = match offers.is_empty() {
+            let done = match appends.is_empty() {
                 true => self.read().await.map(drop),
-                false => self.add(&mut offers).await,
+                false => self.add(&mut appends).await,
             };
             if let Err(fault) = done {
                 // The crawl receives the fault at its next call.
@@ -276,17 +278,20 @@ impl AdmissionTask {
         Ok(is_full)
     }
 
-    /// Adds the offers that do not depend on later rows, applies the rows, and answers.
-    async fn add(&mut self, offers: &mut Vec<Offer>) -> Result<(), StoreFault> {
-        let applied = offers.iter().map(|offer| offer.applied).min();
-        let records: Vec<Vec<u8>> = offers.iter().map(|offer| encode(&offer.record)).collect();
+    /// Adds the appends that do not depend on later rows, applies the rows, and answers.
+    async fn add(&mut self, appends: &mut Vec<Append>) -> Result<(), StoreFault> {
+        let applied = appends.iter().map(|append| append.applied).min();
+        let records: Vec<Vec<u8>> = appends
+            .iter()
+            .map(|append| encode(&append.record))
+            .collect();
         let (mut keys, mut owners): (Vec<i64>, Vec<i32>) = Default::default();
-        for (number, offer) in (1_i32..).zip(offers.iter()) {
-            keys.extend(&offer.keys);
+        for (number, append) in (1_i32..).zip(appends.iter()) {
+            keys.extend(&append.keys);
             owners.resize(keys.len(), number);
         }
-        let query = "SELECT row_number, row_record, row_offer \
-            FROM offer_admissions($1, $2, $3, $4, $5)";
+        let query = "SELECT row_number, row_record, row_append \
+            FROM append_admissions($1, $2, $3, $4, $5)";
         let call = || async {
             sqlx::query_as(query)
                 .bind(self.term.to_sql())
@@ -298,15 +303,15 @@ impl AdmissionTask {
                 .await
         };
         let rows: Vec<(i64, Option<Vec<u8>>, Option<i32>)> =
-            self.term.call("offered admissions", call).await?;
-        let mut answers: HashMap<i32, Offer> = (1_i32..).zip(offers.drain(..)).collect();
-        for (number, record, offer) in rows {
-            match (record, offer.and_then(|offer| answers.remove(&offer))) {
+            self.term.call("appended admissions", call).await?;
+        let mut answers: HashMap<i32, Append> = (1_i32..).zip(appends.drain(..)).collect();
+        for (number, record, append) in rows {
+            match (record, append.and_then(|append| answers.remove(&append))) {
                 (Some(record), _) => self.apply(number, &decoded(&record)?)?,
-                (None, Some(offer)) => {
-                    self.apply(number, &offer.record)?;
+                (None, Some(append)) => {
+                    self.apply(number, &append.record)?;
                     // The caller may have stopped waiting.
-                    let _sent = offer.answer.send(true);
+                    let _sent = append.answer.send(true);
                 }
                 (None, None) => {}
             }

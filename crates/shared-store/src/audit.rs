@@ -69,12 +69,12 @@ struct Auditor<F> {
     /// The URLs of the bucket that were settled.
     settled: HashSet<UrlKey>,
     not_archived: NotArchived,
-    complain: F,
+    report: F,
 }
 
 impl SharedCrawl {
     /// Audits the crawl, whose near duplicates differ in at most `distance` bits. `see` receives
-    /// the records of each bucket in order; `complain` receives the differences.
+    /// the records of each bucket in order; `report` receives the differences.
     ///
     /// # Errors
     /// [`ReadError::Failed`] if the database cannot be read.
@@ -82,7 +82,7 @@ impl SharedCrawl {
         &self,
         distance: u32,
         mut see: impl FnMut(&Record),
-        complain: impl FnMut(String),
+        report: impl FnMut(String),
     ) -> Result<Audit, ReadError> {
         let action = "audited the crawl";
         let mut snapshot = self.snapshot().await?;
@@ -92,7 +92,7 @@ impl SharedCrawl {
             bucket: -1,
             settled: HashSet::new(),
             not_archived: HashMap::new(),
-            complain,
+            report,
         };
         let query = "DECLARE portion NO SCROLL CURSOR FOR \
             SELECT term, node, state, totals, pages, bytes FROM term";
@@ -138,7 +138,7 @@ impl SharedCrawl {
             if let Ok(Record::Settled(settled)) = postcard::from_bytes(&record)
                 && let Some(url) = &settled.visit.row.duplicate_of
             {
-                (auditor.complain)(format!(
+                (auditor.report)(format!(
                     "{pages} pages are duplicates of {url}, which is not admitted, including {}",
                     settled.visit.row.url
                 ));
@@ -173,17 +173,17 @@ impl<F: FnMut(String)> Auditor<F> {
     fn check_buckets(&mut self, buckets: &[(i16, Option<i64>)]) {
         if buckets.len() != usize::from(BUCKETS) {
             let found = buckets.len();
-            (self.complain)(format!("there must be {BUCKETS} buckets, got {found}"));
+            (self.report)(format!("there must be {BUCKETS} buckets, got {found}"));
         }
         for (bucket, owner) in buckets {
             let Some(owner) = owner else { continue };
             match self.terms.get(owner) {
                 Some(term) if term.is_live => {}
-                Some(term) => (self.complain)(format!(
+                Some(term) => (self.report)(format!(
                     "bucket {bucket} belongs to term {owner} of node {}, which has ended",
                     term.node
                 )),
-                None => (self.complain)(format!(
+                None => (self.report)(format!(
                     "bucket {bucket} belongs to term {owner}, which is unknown"
                 )),
             }
@@ -199,14 +199,14 @@ impl<F: FnMut(String)> Auditor<F> {
             self.settled.clear();
         }
         if !self.terms.contains_key(&term) {
-            (self.complain)(format!(
+            (self.report)(format!(
                 "row {number} of the journal names term {term}, which is unknown"
             ));
         }
         let record: Record = match postcard::from_bytes(row.get(6)) {
             Ok(record) => record,
             Err(error) => {
-                (self.complain)(format!(
+                (self.report)(format!(
                     "row {number} of the journal cannot be read: {error}"
                 ));
                 return None;
@@ -216,14 +216,14 @@ impl<F: FnMut(String)> Auditor<F> {
         let (kind, page, original) = kind_to_sql(own.kind);
         let columns = (row.get::<i16, _>(3), row.get(4), row.get(5));
         if columns != (kind, page.map(to_sql), original.map(to_sql)) {
-            (self.complain)(format!(
+            (self.report)(format!(
                 "the columns of row {number} of the journal are not those of its record"
             ));
         }
         // Records that name entries only by number do not have their own bucket.
         let expected = rows_of(&record).first().map(|row| row.bucket.to_sql());
         if let Some(expected) = expected.filter(|expected| *expected != bucket) {
-            (self.complain)(format!(
+            (self.report)(format!(
                 "row {number} of the journal is in bucket {bucket}, its host in bucket {expected}"
             ));
         }
@@ -245,7 +245,7 @@ impl<F: FnMut(String)> Auditor<F> {
         }
         self.counts.totals.count(row);
         if !self.settled.insert(page) {
-            (self.complain)(format!(
+            (self.report)(format!(
                 "{} was settled twice, again in row {number}",
                 row.url
             ));
@@ -264,7 +264,7 @@ impl<F: FnMut(String)> Auditor<F> {
         self.counts.totals.uncount(row);
         self.counts.revoked += 1;
         if !self.settled.remove(&page) {
-            (self.complain)(format!(
+            (self.report)(format!(
                 "the visit of {} was revoked in row {number}, and was not settled before",
                 row.url
             ));
@@ -282,12 +282,12 @@ impl<F: FnMut(String)> Auditor<F> {
             };
             let of = format!("term {number} of node {}", term.node);
             match stored {
-                Ok(stored) if stored != term.sums => (self.complain)(format!(
+                Ok(stored) if stored != term.sums => (self.report)(format!(
                     "{of} counts {} pages and {} bytes, but its visits have {} pages and {} bytes",
                     stored.pages, stored.bytes, term.sums.pages, term.sums.bytes
                 )),
                 Ok(stored) if (*pages, *bytes) != (stored.pages, stored.bytes) => {
-                    (self.complain)(format!(
+                    (self.report)(format!(
                         "{of} has {pages} pages and {bytes} bytes in its columns, {} and {} in \
                          its sums",
                         stored.pages, stored.bytes
@@ -295,7 +295,7 @@ impl<F: FnMut(String)> Auditor<F> {
                 }
                 Ok(_) => {}
                 Err(error) => {
-                    (self.complain)(format!("the sums of {of} cannot be read: {error}"));
+                    (self.report)(format!("the sums of {of} cannot be read: {error}"));
                 }
             }
         }
@@ -305,14 +305,14 @@ impl<F: FnMut(String)> Auditor<F> {
         let (number, term): (i64, i64) = (row.get(0), row.get(1));
         self.counts.admissions += 1;
         if !self.terms.contains_key(&term) {
-            (self.complain)(format!(
+            (self.report)(format!(
                 "row {number} of the log of admissions names term {term}, which is unknown"
             ));
         }
         let record: Record = match postcard::from_bytes(row.get(3)) {
             Ok(record) => record,
             Err(error) => {
-                return (self.complain)(format!(
+                return (self.report)(format!(
                     "row {number} of the log of admissions cannot be read: {error}"
                 ));
             }
@@ -323,7 +323,7 @@ impl<F: FnMut(String)> Auditor<F> {
             .iter()
             .any(|key| !stored.contains(key))
         {
-            (self.complain)(format!(
+            (self.report)(format!(
                 "row {number} of the log of admissions lacks a key of its record"
             ));
         }
@@ -332,7 +332,7 @@ impl<F: FnMut(String)> Auditor<F> {
             Record::Retained(retained) => drop(admitted.insert(retained.page.key())),
             Record::Forgotten { page } => drop(admitted.remove(page)),
             Record::Distinct(_) => {}
-            _ => (self.complain)(format!(
+            _ => (self.report)(format!(
                 "row {number} of the log of admissions is not an admission"
             )),
         }
@@ -362,13 +362,13 @@ impl<F: FnMut(String)> Auditor<F> {
         let of_url = |url: &PageUrl| Bucket::of(url).to_sql();
         match found {
             Ok(found) if of_url(&found.url) == bucket => {}
-            Ok(found) => (self.complain)(format!(
+            Ok(found) => (self.report)(format!(
                 "{} lies in the inbox of bucket {bucket}, not of bucket {}",
                 found.url,
                 of_url(&found.url)
             )),
             Err(error) => {
-                (self.complain)(format!("row {number} of the inbox cannot be read: {error}"));
+                (self.report)(format!("row {number} of the inbox cannot be read: {error}"));
             }
         }
     }

@@ -11,9 +11,9 @@ use sqlx::{Connection as _, Error, SqlSafeStr};
 use tokio::time::timeout;
 
 /// The oldest version of PostgreSQL with everything that the migrations use.
-const LEAST_VERSION: i32 = 14;
+const MIN_VERSION: i32 = 14;
 /// Number of connections of a node: settlements, admissions, polls, and two for buckets that are
-/// taken over. The heartbeat has its own.
+/// acquired. The heartbeat has its own.
 const CONNECTIONS: u32 = 5;
 /// Idle time before a connection is tested again.
 const IDLE: Duration = Duration::from_secs(1);
@@ -71,7 +71,7 @@ pub enum ConnectError {
         what: String,
     },
     /// The server is too old.
-    #[error("{server} is PostgreSQL {found}, but version {LEAST_VERSION} or later is required")]
+    #[error("{server} is PostgreSQL {found}, but version {MIN_VERSION} or later is required")]
     Old {
         /// The server and the database.
         server: String,
@@ -152,7 +152,7 @@ impl Connection {
             }
         };
         let pool = pool_of(CONNECTIONS).connect_lazy_with(options);
-        if version.0 < LEAST_VERSION {
+        if version.0 < MIN_VERSION {
             let found = version.0;
             return Err(ConnectError::Old { server, found });
         }

@@ -10,7 +10,8 @@ use std::sync::atomic::Ordering;
 use async_trait::async_trait;
 use journal::{DiscoveredUrl, Record, StoreFault, UrlHarvest};
 use store::{
-    ArchivePlace, Durable, Frontier, HostMemory, Lease, LeaseFilter, Settlement, Standing, Supply,
+    ArchivePlace, Durable, Frontier, FrontierStats, HostMemory, Lease, LeaseFilter, Settlement,
+    Supply,
 };
 use web::{Pace, PageUrl, Timestamp, UrlKey};
 
@@ -27,7 +28,7 @@ impl Frontier for SharedStore {
     async fn discover(&self, discovered: Vec<DiscoveredUrl>) -> Result<usize, StoreFault> {
         self.session.term.check()?;
         // They come from outside, so an exhausted node is not exhausted any more.
-        let _arrival = self.shipping.arrive();
+        let _transfer = self.shipping.begin_transfer();
         self.queue(discovered).await
     }
 
@@ -50,7 +51,7 @@ impl Frontier for SharedStore {
             },
         };
         let leases = loop {
-            let (arrivals, applied) = (self.shipping.arrivals(), self.admissions.applied());
+            let (transfers, applied) = (self.shipping.transfers(), self.admissions.applied());
             let is_requeuing = self.admissions.revoked.is_busy();
             match self.local.lease(now, want, kinds).await? {
                 Supply::Leases(leases) => break leases,
@@ -70,17 +71,17 @@ impl Frontier for SharedStore {
                 Supply::Exhausted if self.shipping.is_departing() => {
                     return Ok(Supply::NothingBefore(now + POLL));
                 }
-                Supply::Exhausted if self.shipping.report_exhausted(applied, arrivals) => {
+                Supply::Exhausted if self.shipping.report_exhausted(applied, transfers) => {
                     return self.look_for_end().await;
                 }
-                Supply::Exhausted => self.shipping.arrived(term).await?,
+                Supply::Exhausted => self.shipping.transfers_ended(term).await?,
                 wait @ Supply::NothingBefore(_) => {
-                    self.shipping.report_waiting(self.local.standing().queued);
+                    self.shipping.report_waiting(self.local.stats().queued);
                     return Ok(wait);
                 }
             }
         };
-        self.shipping.report_waiting(self.local.standing().queued);
+        self.shipping.report_waiting(self.local.stats().queued);
         for lease in &leases {
             let sequences = vec![lease.entry.sequence];
             self.shipping
@@ -127,7 +128,7 @@ impl Frontier for SharedStore {
     }
 
     async fn changed(&self) {
-        self.news.notified().await;
+        self.updates.notified().await;
     }
 
     async fn adopt_seed(&self, url: &PageUrl) -> Result<(), StoreFault> {
@@ -142,14 +143,14 @@ impl Frontier for SharedStore {
         self.local.harvests(discovered)
     }
 
-    fn standing(&self) -> Standing {
+    fn stats(&self) -> FrontierStats {
         let mut totals = *self.others();
         totals.add(&self.shipping.totals());
         let at_leaving = self.at_leaving.get().copied();
-        Standing {
+        FrontierStats {
             totals,
             is_store_away: self.session.term.is_waiting(),
-            ..at_leaving.unwrap_or_else(|| self.local.standing())
+            ..at_leaving.unwrap_or_else(|| self.local.stats())
         }
     }
 
@@ -164,7 +165,7 @@ impl Frontier for SharedStore {
 
     async fn close(&self) -> Result<(), StoreFault> {
         self.local.return_leases()?;
-        self.at_leaving.get_or_init(|| self.local.standing());
+        self.at_leaving.get_or_init(|| self.local.stats());
         let term = &self.session.term;
         let call = || async {
             let row = sqlx::query_as("SELECT finished_at IS NOT NULL FROM crawl");
@@ -234,7 +235,7 @@ impl SharedStore {
     }
 
     fn has_queued(&self) -> bool {
-        self.local.standing().queued > 0
+        self.local.stats().queued > 0
     }
 
     /// Returns the supply of a node without URLs to visit.

@@ -5,8 +5,8 @@
 //! interrupted import continues after its last batch. Until the import has ended, the crawl's
 //! format is [`IMPORTING`], and nodes refuse it.
 //!
-//! Leases and strikes name queue entries only by number. A later session needs only the leases and
-//! strikes of entries that are still waiting, and few entries have any. A first pass over the
+//! Leases and crashes name queue entries only by number. A later session needs only the leases and
+//! crashes of entries that are still waiting, and few entries have any. A first pass over the
 //! journal ([`ImportScan`]) finds these entries, and the second pass learns their buckets.
 //!
 //! Invariant: nodes see either a completely imported crawl or none.
@@ -80,7 +80,7 @@ pub struct ImportScan {
     /// Waiting entries that sessions died with.
     struck: BTreeSet<u64>,
     /// Entries that are in progress at the end of the journal.
-    under_way: BTreeSet<u64>,
+    in_flight: BTreeSet<u64>,
 }
 
 impl ImportScan {
@@ -92,18 +92,18 @@ impl ImportScan {
         self.records += 1;
         match record {
             Record::Begun { at, .. } => self.begun_at = *at,
-            Record::Leased { sequences } => self.under_way.extend(sequences),
+            Record::Leased { sequences } => self.in_flight.extend(sequences),
             Record::Died { sequences } => {
                 for sequence in sequences {
-                    self.under_way.remove(sequence);
+                    self.in_flight.remove(sequence);
                     self.struck.insert(*sequence);
                 }
             }
-            Record::Returned { sequence, .. } => drop(self.under_way.remove(sequence)),
-            Record::Postponed { entry, .. } => drop(self.under_way.remove(&entry.sequence)),
+            Record::Returned { sequence, .. } => drop(self.in_flight.remove(sequence)),
+            Record::Postponed { entry, .. } => drop(self.in_flight.remove(&entry.sequence)),
             Record::Settled(settled) => self.end(settled.sequence),
             Record::Superseded { entry } => self.end(entry.sequence),
-            Record::Stopped => self.under_way.clear(),
+            Record::Stopped => self.in_flight.clear(),
             Record::ClockSetBack { .. } => return Err(ImportError::ClockSetBack),
             _ => {}
         }
@@ -111,7 +111,7 @@ impl ImportScan {
     }
 
     fn end(&mut self, sequence: u64) {
-        self.under_way.remove(&sequence);
+        self.in_flight.remove(&sequence);
         self.struck.remove(&sequence);
     }
 
@@ -119,7 +119,7 @@ impl ImportScan {
     fn needed(&self, first: u64, count: usize) -> Vec<u64> {
         let range = first..first + count as u64;
         let struck = self.struck.range(range.clone());
-        struck.chain(self.under_way.range(range)).copied().collect()
+        struck.chain(self.in_flight.range(range)).copied().collect()
     }
 }
 
@@ -337,8 +337,8 @@ impl Import {
             Record::Revoked { row, .. } => self.totals.uncount(row),
             Record::SeedAdopted { url } => self.rows.seeds.push(url.to_string()),
             Record::Leased { sequences } => {
-                let is_under_way = |sequence: &&u64| self.scan.under_way.contains(sequence);
-                let sequences: Vec<u64> = sequences.iter().filter(is_under_way).copied().collect();
+                let is_in_flight = |sequence: &&u64| self.scan.in_flight.contains(sequence);
+                let sequences: Vec<u64> = sequences.iter().filter(is_in_flight).copied().collect();
                 for (bucket, sequences) in self.by_bucket(&sequences) {
                     self.rows
                         .add(Row::new(bucket, &Record::Leased { sequences }));
@@ -353,7 +353,7 @@ impl Import {
             | Record::Retained(_)
             | Record::Forgotten { .. }
             | Record::Distinct(_) => {
-                // The keys are compared with the keys of later offers, which know these rows.
+                // The keys are compared with the keys of later appends, which know these rows.
                 self.rows.add_to_log(record, self.keys.of(record, None));
             }
             _ => {}

@@ -1,12 +1,12 @@
 //! The signature index of a node: the working copy judges, and the log of admissions decides.
 //!
-//! A user's orders about duplicates and patterns are carried out here, by the node that owns the
+//! A user's actions about duplicates and patterns are applied here, by the node that owns the
 //! host.
 
 use async_trait::async_trait;
 use journal::{Page, PatternName, StoreFault, VisitRecord};
 use neardup::PageSignature;
-use store::{DistinctOrder, EmbeddedStore, LogStep, NearDupIndex, Verdict};
+use store::{DistinctEffect, EmbeddedStore, LogStep, NearDupIndex, Verdict};
 use web::{PageUrl, UrlKey};
 
 use crate::bucket::Bucket;
@@ -29,7 +29,7 @@ impl NearDupIndex for SharedStore {
                 LogStep::Forget(record) => (*record, None),
             };
             let keys = self.keys.of(&record, canonical);
-            let is_admitted = self.admissions.offer(record, keys, applied, term).await?;
+            let is_admitted = self.admissions.append(record, keys, applied, term).await?;
             if let Some(verdict) = verdict.filter(|_| is_admitted) {
                 return Ok(verdict);
             }
@@ -44,7 +44,7 @@ impl NearDupIndex for SharedStore {
                 return Ok(());
             };
             let keys = self.keys.of(&record, None);
-            if self.admissions.offer(record, keys, applied, term).await? {
+            if self.admissions.append(record, keys, applied, term).await? {
                 return Ok(());
             }
         }
@@ -56,7 +56,7 @@ impl NearDupIndex for SharedStore {
             let applied = self.admissions.applied();
             let record = EmbeddedStore::separation_of(page, original);
             let keys = self.keys.of(&record, None);
-            if self.admissions.offer(record, keys, applied, term).await? {
+            if self.admissions.append(record, keys, applied, term).await? {
                 return Ok(());
             }
         }
@@ -77,7 +77,7 @@ impl SharedStore {
         if !self.owns(&name.host).await {
             return Ok(None);
         }
-        let _arrival = self.shipping.arrive();
+        let _transfer = self.shipping.begin_transfer();
         self.local.reopen(name).await
     }
 
@@ -89,14 +89,14 @@ impl SharedStore {
     pub async fn declare_distinct(
         &self,
         urls: &[PageUrl],
-    ) -> Result<Vec<(PageUrl, DistinctOrder)>, StoreFault> {
+    ) -> Result<Vec<(PageUrl, DistinctEffect)>, StoreFault> {
         let mut ours = Vec::new();
         for url in urls {
             if self.owns(&url.host()).await {
                 ours.push(url.clone());
             }
         }
-        let _arrival = self.shipping.arrive();
+        let _transfer = self.shipping.begin_transfer();
         let effects = self.local.declare_distinct_in(self, &ours).await?;
         Ok(ours.into_iter().zip(effects).collect())
     }
@@ -111,7 +111,7 @@ impl SharedStore {
         is_meant: impl Fn(&VisitRecord) -> bool,
     ) -> Result<u64, StoreFault> {
         let owned = self.owned.read().await;
-        let _arrival = self.shipping.arrive();
+        let _transfer = self.shipping.begin_transfer();
         let is_ours = |row: &VisitRecord| owned.contains(Bucket::of(&row.url)) && is_meant(row);
         self.local.retry_failed(is_ours).await
     }

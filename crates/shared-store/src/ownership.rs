@@ -2,7 +2,7 @@
 //!
 //! Each node owns its share: the number of buckets divided by the number of live nodes. A bucket to
 //! be released is closed first: its leases end, its records are settled, and then it is free. The
-//! buckets of a lapsed term are free immediately, and their hosts rest for a full delay.
+//! buckets of an expired term are free immediately, and their hosts rest for a full delay.
 //!
 //! Invariant: a bucket is in the working copy before it counts as owned, and out of the working
 //! copy before it is free.
@@ -20,7 +20,7 @@ use crate::rows::{decode, original_of};
 use crate::shipping::to_sql;
 use crate::store::SharedStore;
 
-/// Number of buckets that are taken over in one step.
+/// Number of buckets that are acquired in one step.
 const STEP: usize = 256;
 /// Interval between checks for the end of the visits in buckets that are being released.
 const DRAIN: Duration = Duration::from_millis(50);
@@ -93,25 +93,25 @@ impl SharedStore {
     pub(crate) async fn take(&self, share: u64) -> Result<(), StoreFault> {
         // The database has it before it assigns buckets: the crawl is not finished while they are
         // arriving.
-        let arrival = self.shipping.arrive();
+        let transfer = self.shipping.begin_transfer();
         self.shipping.settled(&self.session.term).await?;
         let term = &self.session.term;
         let call = || async {
-            sqlx::query_as("SELECT taken, taken_rests FROM take_buckets($1, $2)")
+            sqlx::query_as("SELECT acquired, acquired_rests FROM acquire_buckets($1, $2)")
                 .bind(term.to_sql())
                 .bind(i64::try_from(share).unwrap_or(i64::MAX))
                 .fetch_all(&self.session.connection.pool)
                 .await
         };
-        let mut taken: Vec<(i16, bool)> = term.call("took buckets", call).await?;
+        let mut acquired: Vec<(i16, bool)> = term.call("acquired buckets", call).await?;
         {
             let owned = self.owned.read().await;
-            taken.retain(|(number, _)| !owned.contains(Bucket::from_sql(*number)));
+            acquired.retain(|(number, _)| !owned.contains(Bucket::from_sql(*number)));
         }
         let bucket = |(number, _): &(i16, bool)| Bucket::from_sql(*number);
-        let mut buckets: Vec<Bucket> = taken.iter().map(bucket).collect();
+        let mut buckets: Vec<Bucket> = acquired.iter().map(bucket).collect();
         buckets.sort_unstable();
-        let rests: BucketSet = taken
+        let rests: BucketSet = acquired
             .iter()
             .filter(|(_, rests)| *rests)
             .map(bucket)
@@ -121,10 +121,10 @@ impl SharedStore {
         }
         // Answers to earlier heartbeats do not count any more.
         self.session.share().await?;
-        drop(arrival);
-        self.news.notify_one();
+        drop(transfer);
+        self.updates.notify_one();
         if !buckets.is_empty() {
-            tracing::info!(buckets = buckets.len(), "took buckets over");
+            tracing::info!(buckets = buckets.len(), "acquired buckets");
         }
         Ok(())
     }
@@ -154,7 +154,7 @@ impl SharedStore {
                 })?;
                 journal.records.push(record);
             }
-            self.take_over(*bucket, &journal).await?;
+            self.acquire(*bucket, &journal).await?;
         }
         let now = self.clock.now();
         let came = |host: &Host| buckets.binary_search(&Bucket::of_host(host)).is_ok();
@@ -169,7 +169,7 @@ impl SharedStore {
         Ok(())
     }
 
-    async fn take_over(&self, bucket: Bucket, journal: &BucketJournal) -> Result<(), StoreFault> {
+    async fn acquire(&self, bucket: Bucket, journal: &BucketJournal) -> Result<(), StoreFault> {
         if journal.records.is_empty() {
             return Ok(());
         }
@@ -199,7 +199,7 @@ impl SharedStore {
         };
         self.release(leaving).await?;
         drop(departure);
-        self.news.notify_one();
+        self.updates.notify_one();
         Ok(())
     }
 
@@ -224,12 +224,12 @@ impl SharedStore {
         let numbers: Vec<i16> = leaving.iter().map(|bucket| bucket.to_sql()).collect();
         let term = &self.session.term;
         let call = || async {
-            let call = sqlx::query("SELECT free_buckets($1, $2)").bind(term.to_sql());
+            let call = sqlx::query("SELECT release_buckets($1, $2)").bind(term.to_sql());
             let call = call.bind(&numbers);
             call.execute(&self.session.connection.pool).await
         };
-        term.call("gave up buckets", call).await?;
-        tracing::info!(buckets = leaving.len(), "gave buckets up");
+        term.call("released buckets", call).await?;
+        tracing::info!(buckets = leaving.len(), "released buckets");
         Ok(())
     }
 
@@ -262,7 +262,7 @@ impl SharedStore {
             rows.fetch_all(&self.session.connection.pool).await
         };
         let rows: Vec<(Vec<u8>,)> = term.call("looked up duplicates", call).await?;
-        let arrival = self.shipping.arrive();
+        let transfer = self.shipping.begin_transfer();
         for (bytes,) in rows {
             let Ok(Record::Settled(settled)) = decode(&bytes) else {
                 continue;
@@ -275,8 +275,8 @@ impl SharedStore {
                     .revoke_visit(*visit.row, priority, visit.reached)?;
             }
         }
-        drop(arrival);
-        self.news.notify_one();
+        drop(transfer);
+        self.updates.notify_one();
         self.shipping.settled(&self.session.term).await.map(drop)
     }
 }

@@ -14,7 +14,7 @@ use sqlx::{Error, Transaction};
 use web::{PageUrl, Timestamp};
 
 use crate::connection::{ConnectError, Connection, LATEST_MIGRATION, message_of, server_of};
-use crate::mark::NodeMark;
+use crate::node_file::NodeFile;
 use crate::session::{CrawlSettings, JoinError};
 
 /// Rows that are read at a time.
@@ -95,7 +95,7 @@ pub struct NodeState {
     /// The time from the start of its last term to the last heartbeat.
     pub lasted: Duration,
     /// The time since the last heartbeat, by the database's clock.
-    pub silent_for: Duration,
+    pub since_heartbeat: Duration,
 }
 
 /// The state of a node's term.
@@ -109,7 +109,7 @@ pub enum TermState {
     /// The node left cleanly.
     Left,
     /// Another node declared it dead, and its buckets were reassigned.
-    Lapsed,
+    Expired,
 }
 
 /// The parts of a crawl that no node owns.
@@ -185,8 +185,8 @@ impl SharedCrawl {
             (SELECT count(*) FROM bucket WHERE owner = term), \
             (SELECT sum(pages)::bigint FROM term AS own WHERE own.node = term.node), \
             pages, queued, \
-            extract(epoch FROM heard_at - begun_at)::double precision, \
-            extract(epoch FROM clock_timestamp() - heard_at)::double precision \
+            extract(epoch FROM heartbeat_at - begun_at)::double precision, \
+            extract(epoch FROM clock_timestamp() - heartbeat_at)::double precision \
             FROM term ORDER BY node, term DESC";
         let rows = sqlx::query(query)
             .fetch_all(&self.connection.pool)
@@ -245,12 +245,12 @@ impl SharedCrawl {
         Ok(seeds.collect())
     }
 
-    /// Returns true if a directory with this mark belongs to a node of this crawl.
+    /// Returns true if a directory with this node file belongs to a node of this crawl.
     ///
     /// # Errors
     /// [`ReadError`] if the database cannot be read.
-    pub async fn has(&self, mark: &NodeMark) -> Result<bool, ReadError> {
-        Ok(self.connection.begun().await? == mark.crawl)
+    pub async fn has(&self, node_file: &NodeFile) -> Result<bool, ReadError> {
+        Ok(self.connection.begun().await? == node_file.crawl)
     }
 
     /// Starts reading all rows as they are at this moment.
@@ -265,12 +265,12 @@ fn node_of(row: &PgRow, length: Duration) -> NodeState {
     // A term that revoked more visits of other terms than it recorded counts as zero.
     let count = |column: usize| row.get::<i64, _>(column).max(0).unsigned_abs();
     let time = |column: usize| Duration::from_secs_f64(row.get::<f64, _>(column).max(0.0));
-    let silent_for = time(8);
+    let since_heartbeat = time(8);
     let state = match row.get::<&str, _>(1) {
-        "live" if silent_for > length => TermState::Silent,
+        "live" if since_heartbeat > length => TermState::Silent,
         "live" => TermState::Live,
         "left" => TermState::Left,
-        _ => TermState::Lapsed,
+        _ => TermState::Expired,
     };
     NodeState {
         name: row.get(0),
@@ -281,7 +281,7 @@ fn node_of(row: &PgRow, length: Duration) -> NodeState {
         pages_of_term: count(5),
         waiting: count(6),
         lasted: time(7),
-        silent_for,
+        since_heartbeat,
     }
 }
 

@@ -108,7 +108,7 @@ pub(crate) fn rows_of(record: &Record) -> Vec<Row> {
                 Err(_no_url) => Vec::new(),
             }
         }
-        // Leases and strikes name entries by number: `store.rs` adds their rows. The other records
+        // Leases and crashes name entries by number: `store.rs` adds their rows. The other records
         // concern only a session, or are in the log of admissions.
         Record::Leased { .. }
         | Record::Died { .. }

@@ -19,7 +19,7 @@ use web::Timestamp;
 
 use crate::connection::{Connection, message_of};
 use crate::heartbeat::{self, Beat};
-use crate::mark::NodeMark;
+use crate::node_file::NodeFile;
 use crate::term::Term;
 
 /// Number of calls that query the time; the fastest counts.
@@ -191,7 +191,7 @@ pub struct Session {
     pub(crate) connection: Connection,
     pub(crate) term: Arc<Term>,
     key: HashKey,
-    mark: NodeMark,
+    node_file: NodeFile,
     pub(crate) archive: Option<ArchivePlace>,
     pub(crate) resumed: bool,
     pub(crate) beats: watch::Receiver<Beat>,
@@ -218,11 +218,11 @@ impl Session {
         ended: Option<u64>,
         wait: impl FnOnce(Duration),
     ) -> Result<Self, JoinError> {
-        let (mut number, heard, mut sent) = begin_term(connection, node, ended, None).await?;
+        let (mut number, heartbeat, mut sent) = begin_term(connection, node, ended, None).await?;
         if number.is_none() {
             wait(settings.term);
             tokio::time::sleep(settings.term).await;
-            (number, _, sent) = begin_term(connection, node, ended, heard).await?;
+            (number, _, sent) = begin_term(connection, node, ended, heartbeat).await?;
         }
         let Some(number) = number else {
             let node = node.to_owned();
@@ -231,7 +231,7 @@ impl Session {
         let number = u64::try_from(number).unwrap_or_default();
         let term = Arc::new(Term::new(node.to_owned(), number, settings.term, sent));
         let (sender, beats) = watch::channel(Beat::none_before(sent));
-        let mark = NodeMark {
+        let node_file = NodeFile {
             node: node.to_owned(),
             crawl: connection.begun().await?,
         };
@@ -243,7 +243,7 @@ impl Session {
         })?;
         let session = Self {
             connection: connection.clone(),
-            mark,
+            node_file,
             archive,
             resumed: number > 1,
             key: settings.key,
@@ -282,9 +282,9 @@ impl Session {
         self.key
     }
 
-    /// Returns the mark of the node's directory.
-    pub(crate) fn mark(&self) -> &NodeMark {
-        &self.mark
+    /// Returns the node file of the node's directory.
+    pub(crate) fn node_file(&self) -> &NodeFile {
+        &self.node_file
     }
 
     /// Returns the node's term.
@@ -302,13 +302,13 @@ pub struct NodeFailure {
 
 impl NodeFailure {
     /// Ends the term, so that the other nodes do not wait for its length. Its hosts rest, as after
-    /// a death. Does nothing if the database does not answer immediately; the term then lapses.
+    /// a death. Does nothing if the database does not answer immediately; the term then expires.
     pub async fn end(self) {
         self.term.end("its node has failed");
-        let call = sqlx::query("SELECT end_term($1, 'lapsed')").bind(self.term.to_sql());
+        let call = sqlx::query("SELECT end_term($1, 'expired')").bind(self.term.to_sql());
         let ended = timeout(self.term.length(), call.execute(&self.connection.pool));
         if let Ok(Err(error)) = ended.await {
-            tracing::warn!(%error, "the term lapses, since its end cannot be written");
+            tracing::warn!(%error, "the term expires, since its end cannot be written");
         }
     }
 }
@@ -319,18 +319,19 @@ pub(crate) async fn begin_term(
     connection: &Connection,
     node: &str,
     ended: Option<u64>,
-    heard: Option<String>,
+    heartbeat: Option<String>,
 ) -> Result<(Option<i64>, Option<String>, Instant), JoinError> {
     let sent = Instant::now();
-    let query = "SELECT new_term, last_heard::text FROM begin_term($1, $2, $3::text::timestamptz)";
-    let (number, heard) = sqlx::query_as(query)
+    let query =
+        "SELECT new_term, last_heartbeat::text FROM begin_term($1, $2, $3::text::timestamptz)";
+    let (number, heartbeat) = sqlx::query_as(query)
         .bind(node)
         .bind(ended.and_then(|term| i64::try_from(term).ok()))
-        .bind(heard)
+        .bind(heartbeat)
         .fetch_one(&connection.pool)
         .await
         .map_err(joining("began a term"))?;
-    Ok((number, heard, sent))
+    Ok((number, heartbeat, sent))
 }
 
 async fn archive_of(

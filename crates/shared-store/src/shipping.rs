@@ -48,7 +48,7 @@ enum Item {
     /// A URL that widens the scope of all nodes.
     Seed(String),
     /// Only a change of the node's state.
-    News,
+    Update,
 }
 
 /// The records of a node on their way to the database.
@@ -58,8 +58,8 @@ pub(crate) struct Shipping {
     waiting: Notify,
     /// Number of settled items.
     settled: watch::Sender<u64>,
-    /// Number of arrivals in progress.
-    arriving: watch::Sender<u32>,
+    /// Number of transfers in progress.
+    transferring: watch::Sender<u32>,
     /// Syncs the node's archive, once it is open.
     pub(crate) sync_archive: OnceLock<SyncArchive>,
 }
@@ -75,8 +75,8 @@ struct Queue {
     queued: u64,
     /// The last applied admission when the node had nothing to visit; `None` while it has.
     exhausted_at: Option<i64>,
-    /// Number of beginnings and ends of arrivals and departures.
-    arrivals: u64,
+    /// Number of beginnings and ends of transfers and departures.
+    transfers: u64,
     /// Number of departures in progress.
     departing: u32,
     /// The end of the last settled visit in the archive.
@@ -120,7 +120,7 @@ impl Shipping {
             queue: Mutex::new(queue),
             waiting: Notify::new(),
             settled: watch::Sender::new(0),
-            arriving: watch::Sender::new(0),
+            transferring: watch::Sender::new(0),
             sync_archive: OnceLock::new(),
         }
     }
@@ -188,17 +188,18 @@ impl Shipping {
         self.push(Item::Taken(bucket, number));
     }
 
-    /// Marks the beginning of an arrival: a transfer of URLs from elsewhere. The node does not
-    /// count as exhausted until it ends. The arrival ends when the guard is dropped.
-    pub(crate) fn arrive(&self) -> Arrival<'_> {
+    /// Marks the beginning of a transfer of URLs from elsewhere. The node does not
+    /// count as exhausted until it ends. The transfer ends when the guard is dropped.
+    pub(crate) fn begin_transfer(&self) -> Transfer<'_> {
         let mut queue = self.queue();
-        queue.arrivals += 1;
-        self.arriving.send_modify(|arriving| *arriving += 1);
+        queue.transfers += 1;
+        self.transferring
+            .send_modify(|transferring| *transferring += 1);
         queue.exhausted_at = None;
-        queue.add(Item::News);
+        queue.add(Item::Update);
         drop(queue);
         self.waiting.notify_one();
-        Arrival(self)
+        Transfer(self)
     }
 
     /// Marks the beginning of a departure: the release of buckets, whose URLs wait for another
@@ -206,10 +207,10 @@ impl Shipping {
     /// the guard is dropped.
     pub(crate) fn depart(&self) -> Departure<'_> {
         let mut queue = self.queue();
-        queue.arrivals += 1;
+        queue.transfers += 1;
         queue.departing += 1;
         queue.exhausted_at = None;
-        queue.add(Item::News);
+        queue.add(Item::Update);
         drop(queue);
         self.waiting.notify_one();
         Departure(self)
@@ -222,22 +223,22 @@ impl Shipping {
 
     /// Returns the number to pass to [`Shipping::report_exhausted`]. Call it before the node looks
     /// for something to visit.
-    pub(crate) fn arrivals(&self) -> u64 {
-        self.queue().arrivals
+    pub(crate) fn transfers(&self) -> u64 {
+        self.queue().transfers
     }
 
     /// Reports that the node found nothing to visit, considering the admissions up to `applied`.
-    /// `arrivals` is the number of arrivals and departures when it began to look. Returns false if
-    /// there have been more since then, or if one is still in progress.
-    pub(crate) fn report_exhausted(&self, applied: i64, arrivals: u64) -> bool {
+    /// `transfers` is the number of transfers and departures when it began to look. Returns false
+    /// if there have been more since then, or if one is still in progress.
+    pub(crate) fn report_exhausted(&self, applied: i64, transfers: u64) -> bool {
         let mut queue = self.queue();
-        let is_moving = *self.arriving.borrow() > 0 || queue.departing > 0;
-        if is_moving || queue.arrivals != arrivals {
+        let is_moving = *self.transferring.borrow() > 0 || queue.departing > 0;
+        if is_moving || queue.transfers != transfers {
             return false;
         }
         if queue.exhausted_at.is_none_or(|reported| reported < applied) {
             queue.exhausted_at = Some(applied);
-            queue.add(Item::News);
+            queue.add(Item::Update);
             drop(queue);
             self.waiting.notify_one();
         }
@@ -249,7 +250,7 @@ impl Shipping {
         let mut queue = self.queue();
         queue.queued = queued;
         if queue.exhausted_at.take().is_some() {
-            queue.add(Item::News);
+            queue.add(Item::Update);
             drop(queue);
             self.waiting.notify_one();
         }
@@ -267,11 +268,11 @@ impl Shipping {
     }
 
     /// Waits until no URLs arrive from elsewhere.
-    pub(crate) async fn arrived(&self, term: &Term) -> Result<(), StoreFault> {
-        let mut arriving = self.arriving.subscribe();
+    pub(crate) async fn transfers_ended(&self, term: &Term) -> Result<(), StoreFault> {
+        let mut transferring = self.transferring.subscribe();
         tokio::select! {
             // The sender is `self`.
-            _ = arriving.wait_for(|arriving| *arriving == 0) => Ok(()),
+            _ = transferring.wait_for(|transferring| *transferring == 0) => Ok(()),
             ended = term.ended() => Err(ended),
         }
     }
@@ -362,14 +363,16 @@ impl Shipping {
     }
 }
 
-/// An arrival of URLs from elsewhere.
-pub(crate) struct Arrival<'a>(&'a Shipping);
+/// A transfer of URLs from elsewhere.
+pub(crate) struct Transfer<'a>(&'a Shipping);
 
-impl Drop for Arrival<'_> {
+impl Drop for Transfer<'_> {
     fn drop(&mut self) {
         let mut queue = self.0.queue();
-        queue.arrivals += 1;
-        self.0.arriving.send_modify(|arriving| *arriving -= 1);
+        queue.transfers += 1;
+        self.0
+            .transferring
+            .send_modify(|transferring| *transferring -= 1);
     }
 }
 
@@ -379,7 +382,7 @@ pub(crate) struct Departure<'a>(&'a Shipping);
 impl Drop for Departure<'_> {
     fn drop(&mut self) {
         let mut queue = self.0.queue();
-        queue.arrivals += 1;
+        queue.transfers += 1;
         queue.departing -= 1;
     }
 }
@@ -413,7 +416,7 @@ impl Batch {
                 self.taken.push(number);
             }
             Item::Seed(url) => self.seeds.push(url),
-            Item::News => {}
+            Item::Update => {}
         }
     }
 }

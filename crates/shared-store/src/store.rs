@@ -1,8 +1,8 @@
 //! The shared store as seen by a node: a working copy of its buckets, whose records are shipped.
 //!
 //! The working copy decides. `frontier.rs` and `near_dup.rs` implement the two seams over it,
-//! `news.rs` handles data from other nodes, `ownership.rs` the buckets, `page_limit.rs` the limit
-//! on pages.
+//! `updates.rs` handles data from other nodes, `ownership.rs` the buckets, `page_limit.rs` the
+//! limit on pages.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -13,8 +13,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use journal::{ArchiveSpan, Record, Robots, StoreFault, Totals};
 use store::{
-    ArchivePlace, DirectoryLock, EmbeddedStore, Frontier as _, FrontierRules, HostMemory, Standing,
-    StoreOptions, WorkingCopy,
+    ArchivePlace, DirectoryLock, EmbeddedStore, Frontier as _, FrontierRules, FrontierStats,
+    HostMemory, StoreOptions, WorkingCopy,
 };
 use tokio::sync::{Notify, RwLock, watch};
 use tokio::task::JoinSet;
@@ -23,7 +23,7 @@ use web::{Clock, Host, Pace, PageUrl, UrlKey};
 use crate::admissions::Admissions;
 use crate::bucket::{Bucket, BucketSet};
 use crate::keys::LogKeys;
-use crate::mark::NodeMark;
+use crate::node_file::NodeFile;
 use crate::scope_seeds::{ScopeSeeds, Widen};
 use crate::session::Session;
 use crate::shipping::{Shipping, SyncArchive};
@@ -57,11 +57,11 @@ pub struct SharedStore {
     /// The control file of the crawl.
     pub(crate) control: watch::Sender<Option<String>>,
     /// Wakes the crawl when URLs have arrived from elsewhere, or the crawl has ended.
-    pub(crate) news: Notify,
+    pub(crate) updates: Notify,
     /// Held while buckets are acquired or released.
     pub(crate) moving: tokio::sync::Mutex<()>,
-    /// The standing of the node's hosts when it began to leave.
-    pub(crate) at_leaving: OnceLock<Standing>,
+    /// Stats of the node's hosts when it began to leave.
+    pub(crate) at_leaving: OnceLock<FrontierStats>,
     pub(crate) tasks: Mutex<JoinSet<()>>,
 }
 
@@ -95,7 +95,7 @@ impl SharedStore {
             max_pages,
             widen,
         } = options;
-        clear(directory, session.mark(), &options)?;
+        clear(directory, session.node_file(), &options)?;
         let archive = session.archive.clone();
         let shipping = Arc::new(Shipping::new(archive.clone()));
         let watch = {
@@ -105,7 +105,7 @@ impl SharedStore {
         let local = EmbeddedStore::open(directory, &options)?.into_working_copy(WorkingCopy {
             first_sequence: (session.term.number() - 1) << TERM_SHIFT,
             archive: archive.map(|ArchivePlace { file, end }| ArchiveSpan {
-                ticket: 0,
+                archive_sequence: 0,
                 file,
                 end,
             }),
@@ -134,7 +134,7 @@ impl SharedStore {
             out: AtomicU64::new(0),
             sent: Mutex::default(),
             others: Mutex::default(),
-            news: Notify::new(),
+            updates: Notify::new(),
             moving: tokio::sync::Mutex::default(),
             at_leaving: OnceLock::new(),
             tasks: Mutex::default(),
@@ -168,7 +168,7 @@ impl SharedStore {
     }
 
     /// Ends the term without leaving, like a node that dies: its buckets are reassigned when the
-    /// term lapses.
+    /// term expires.
     pub fn abandon(&self) {
         self.session.abandon("the node was stopped");
     }
@@ -201,7 +201,7 @@ impl SharedStore {
     #[must_use]
     pub fn has_all_pages(&self) -> bool {
         self.max_pages
-            .is_some_and(|max| self.standing().totals.pages >= max)
+            .is_some_and(|max| self.stats().totals.pages >= max)
     }
 
     /// Returns the text of the crawl's control file, which applies to nodes without their own.
@@ -237,12 +237,12 @@ impl SharedStore {
 
 /// Removes the working copy of an earlier session. Refuses a directory that holds a crawl that is
 /// not shared, or that belongs to another node.
-fn clear(directory: &Path, mark: &NodeMark, options: &StoreOptions) -> Result<(), StoreFault> {
+fn clear(directory: &Path, node_file: &NodeFile, options: &StoreOptions) -> Result<(), StoreFault> {
     let shared = |what: String| StoreFault::Shared {
         action: "made the working copy",
         what,
     };
-    let found = NodeMark::read(directory).map_err(|error| shared(error.to_string()))?;
+    let found = NodeFile::read(directory).map_err(|error| shared(error.to_string()))?;
     let shown = directory.display();
     match found {
         None if EmbeddedStore::exists(directory) => {
@@ -250,7 +250,7 @@ fn clear(directory: &Path, mark: &NodeMark, options: &StoreOptions) -> Result<()
                 "{shown} contains a crawl that is not shared"
             )));
         }
-        Some(other) if other != *mark => {
+        Some(other) if other != *node_file => {
             let node = other.node;
             return Err(shared(format!("{shown} belongs to node {node} of a crawl")));
         }
@@ -258,7 +258,8 @@ fn clear(directory: &Path, mark: &NodeMark, options: &StoreOptions) -> Result<()
     }
     std::fs::create_dir_all(directory).map_err(|error| shared(error.to_string()))?;
     drop(DirectoryLock::take(directory, options.now)?);
-    mark.write(directory)
+    node_file
+        .write(directory)
         .map_err(|error| shared(error.to_string()))?;
     for part in ["journal", "sled"] {
         match std::fs::remove_dir_all(directory.join(part)) {

@@ -87,7 +87,7 @@ impl Term {
     }
 
     /// Waits until a request may begin; forever, if the term has ended.
-    pub async fn may_ask(&self) {
+    pub async fn may_request(&self) {
         let mut state = self.state.subscribe();
         // The sender is `self`.
         let _live = state.wait_for(|state| self.allows(state)).await;

@@ -40,7 +40,7 @@ fn main() -> ExitCode {
             Promise::HostOrder,
             Promise::NewCount,
             Promise::OrderOverSessions,
-            Promise::SetAsideAlone,
+            Promise::QuarantinedAlone,
             Promise::HostsDown,
         ],
     };

@@ -16,8 +16,8 @@ use disk::SystemDisk;
 use journal::{DiscoveredUrl, Fate, FinishedVisit, History, Page, Record, VisitRecord, rows};
 use neardup::{Features, HashKey, PageSignature, PageText, SignatureBuilder};
 use shared_store::{
-    ConnectError, CrawlSettings, Import, ImportError, ImportScan, JoinError, Mirror, MirrorPart,
-    ReadError, SharedCrawl, SharedStore, TermState,
+    ConnectError, CrawlSettings, Import, ImportError, ImportScan, JoinError, ReadError, Replica,
+    ReplicaPart, SharedCrawl, SharedStore, TermState,
 };
 use store::{EmbeddedStore, Frontier, Lease, NearDupIndex, Settlement, StoreOptions};
 use testkit::Postgres;
@@ -84,7 +84,7 @@ async fn some_crawl(frontier: &dyn Frontier, index: &dyn NearDupIndex) {
     settle(frontier, c, again(at(90_000)), 0).await;
     let lease = leases(frontier, 10, 1).await.remove(0);
     visit(frontier, lease, 20).await;
-    // It is under way at the end.
+    // It is in flight at the end.
     assert_eq!(leases(frontier, 100, 1).await.len(), 1);
 }
 
@@ -139,23 +139,23 @@ async fn open(node: &mut Node, setup: &Setup) -> Arc<SharedStore> {
     node.open_session(session, setup).await
 }
 
-async fn mirror(url: &str, state: &Path) -> Mirror {
+async fn replica(url: &str, state: &Path) -> Replica {
     let crawl = SharedCrawl::open(url).await.unwrap();
     let features = Features::default().to_string();
-    let mirror = Mirror::begin(crawl, MirrorPart::Whole, state, features).await;
-    let mut mirror = mirror.unwrap();
-    mirror.refresh(|| {}).await.unwrap();
-    mirror
+    let replica = Replica::begin(crawl, ReplicaPart::Whole, state, features).await;
+    let mut replica = replica.unwrap();
+    replica.refresh(|| {}).await.unwrap();
+    replica
 }
 
 async fn audit(url: &str) -> Vec<String> {
-    let mut complaints = Vec::new();
+    let mut findings = Vec::new();
     let crawl = SharedCrawl::open(url).await.unwrap();
     let audited = crawl
-        .audit(DISTANCE, |_| {}, |text| complaints.push(text))
+        .audit(DISTANCE, |_| {}, |text| findings.push(text))
         .await;
     audited.unwrap();
-    complaints
+    findings
 }
 
 /// Imports the crawl in `state`; gives up behind so many records.
@@ -184,7 +184,7 @@ async fn import(url: &str, state: &Path, most: usize) -> Result<bool, ImportErro
 }
 
 #[tokio::test]
-async fn a_mirror_has_the_visits_the_queue_and_the_admissions_of_the_crawl() {
+async fn a_replica_has_the_visits_the_queue_and_the_admissions_of_the_crawl() {
     let Some(server) = Postgres::shared() else {
         return;
     };
@@ -194,7 +194,7 @@ async fn a_mirror_has_the_visits_the_queue_and_the_admissions_of_the_crawl() {
     some_crawl(&*store, &*store).await;
     store.checkpoint(None).await.unwrap();
     let directory = tempfile::tempdir().unwrap();
-    let mut mirror = mirror(&url, directory.path()).await;
+    let mut replica = replica(&url, directory.path()).await;
 
     let (visits, admitted) = contents(directory.path());
     assert_eq!(visits.len(), 3);
@@ -202,17 +202,17 @@ async fn a_mirror_has_the_visits_the_queue_and_the_admissions_of_the_crawl() {
     assert_eq!(admitted, BTreeSet::from(["http://a.test/".to_owned()]));
 
     // What is added later comes with the next refresh, once.
-    assert_eq!(mirror.refresh(|| {}).await.unwrap(), 0);
+    assert_eq!(replica.refresh(|| {}).await.unwrap(), 0);
     seed(&*store, ["http://d.test/"]).await;
     store.checkpoint(None).await.unwrap();
-    assert!(mirror.refresh(|| {}).await.unwrap() > 0);
+    assert!(replica.refresh(|| {}).await.unwrap() > 0);
     assert_eq!(contents(directory.path()), (visits, admitted));
-    drop(mirror);
+    drop(replica);
 
-    let queued = store.standing().queued;
+    let queued = store.stats().queued;
     let copy = EmbeddedStore::open(directory.path(), &options(&setup)).unwrap();
-    assert_eq!(copy.standing().queued, queued);
-    assert_eq!(copy.standing().totals, store.standing().totals);
+    assert_eq!(copy.stats().queued, queued);
+    assert_eq!(copy.stats().totals, store.stats().totals);
     assert_eq!(
         waiting(&copy).await,
         [
@@ -244,12 +244,12 @@ async fn an_embedded_crawl_is_imported_and_a_node_continues_it() {
     assert!(!import(&url, embedded.path(), usize::MAX).await.unwrap());
 
     let directory = tempfile::tempdir().unwrap();
-    drop(mirror(&url, directory.path()).await);
+    drop(replica(&url, directory.path()).await);
     assert_eq!(contents(directory.path()), contents(embedded.path()));
 
     let mut node = Node::new(&url, "n1", &setup).await;
     let store = open(&mut node, &setup).await;
-    assert_eq!(store.standing().totals.pages, 3);
+    assert_eq!(store.stats().totals.pages, 3);
     let expected = ["http://a.test/2", "http://b.test/1", "http://c.test/"];
     assert_eq!(waiting(&*store).await, expected.map(str::to_owned).into());
 }
@@ -281,7 +281,7 @@ async fn an_import_that_was_killed_anywhere_continues_and_no_node_joins_before_i
             "killed behind {most}"
         );
         let directory = tempfile::tempdir().unwrap();
-        drop(mirror(&url, directory.path()).await);
+        drop(replica(&url, directory.path()).await);
         assert_eq!(contents(directory.path()), contents(embedded.path()));
     }
 }
@@ -353,7 +353,7 @@ async fn the_nodes_of_a_crawl_are_listed_with_their_states() {
     store.abandon();
     server.query(
         &url,
-        "UPDATE term SET heard_at = heard_at - interval '1 minute'",
+        "UPDATE term SET heartbeat_at = heartbeat_at - interval '1 minute'",
     );
     assert_eq!(crawl.nodes().await.unwrap()[0].state, TermState::Silent);
 }
@@ -417,15 +417,15 @@ async fn an_audit_names_every_kind_of_damage() {
         drop(store);
         import(&url, embedded.path(), usize::MAX).await.unwrap();
         server.query(&url, damage);
-        let complaints = audit(&url).await;
-        let is_named = complaints.iter().any(|text| text.contains(expected));
-        assert!(is_named, "{damage}: {complaints:?}");
+        let findings = audit(&url).await;
+        let is_named = findings.iter().any(|text| text.contains(expected));
+        assert!(is_named, "{damage}: {findings:?}");
     }
 }
 
 /// Visits in the buckets of both nodes, with links from each to the other.
 #[tokio::test]
-async fn the_crawl_of_two_nodes_is_one_crawl_in_audit_and_mirror() {
+async fn the_crawl_of_two_nodes_is_one_crawl_in_audit_and_replica() {
     let Some(server) = Postgres::shared() else {
         return;
     };
@@ -463,7 +463,7 @@ async fn the_crawl_of_two_nodes_is_one_crawl_in_audit_and_mirror() {
         tokio::task::yield_now().await;
     }
     let directory = tempfile::tempdir().unwrap();
-    drop(mirror(&url, directory.path()).await);
+    drop(replica(&url, directory.path()).await);
     let (visits, admitted) = contents(directory.path());
     assert_eq!((visits.len(), admitted.len()), (80, 80));
     assert_eq!(audit(&url).await, Vec::<String>::new());

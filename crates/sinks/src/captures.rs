@@ -16,7 +16,7 @@
 //! | `resource` | yes |
 //! | `revisit` | with the content of its original |
 //!
-//! A request and its answer name each other (`WARC-Concurrent-To`, in either direction), or are
+//! A request and its response name each other (`WARC-Concurrent-To`, in either direction), or are
 //! neighbours with equal target and date, as pywb joins them. Archivers write a pair within
 //! [`WINDOW`] records, so it is searched only there.
 
@@ -26,17 +26,17 @@ use crate::digest::PayloadDigest;
 use crate::warc::Record;
 use crate::warc::parsed::without_brackets;
 
-/// Maximum number of records between a request and its answer.
+/// Maximum number of records between a request and its response.
 pub const WINDOW: usize = 256;
 
 /// The reason why a capture represents its page or does not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum CaptureKind {
     /// Its status decides.
     ByStatus,
     /// The request had a method other than GET.
     OtherMethod,
-    /// The answer is a piece of the whole.
+    /// The response is a piece of the whole.
     Piece,
 }
 
@@ -48,9 +48,9 @@ pub struct Requests<T> {
     /// Digests of the ids of requests with another method.
     others: HashSet<u128>,
     /// Digests of the ids named by requests with another method.
-    answers: HashSet<u128>,
+    responses: HashSet<u128>,
     /// The last request that no record has named: target, date, and its method.
-    unpaired: Option<(String, String, Standing)>,
+    unpaired: Option<(String, String, CaptureKind)>,
 }
 
 #[derive(Debug)]
@@ -59,7 +59,7 @@ struct Waiting<T> {
     ids: Ids,
     place: (String, String),
     /// `None` until it is known.
-    standing: Option<Standing>,
+    kind: Option<CaptureKind>,
 }
 
 impl<T> Default for Requests<T> {
@@ -67,7 +67,7 @@ impl<T> Default for Requests<T> {
         Self {
             waiting: VecDeque::new(),
             others: HashSet::new(),
-            answers: HashSet::new(),
+            responses: HashSet::new(),
             unpaired: None,
         }
     }
@@ -82,11 +82,11 @@ impl<T> Requests<T> {
         let Some(item) = item else { return };
         let ids = ids_of(record);
         let place = place_of(record);
-        let is_answer = matches!(record.kind(), "response" | "revisit");
-        let standing = match () {
-            () if !is_answer => Some(Standing::ByStatus),
-            () if is_piece(record) => Some(Standing::Piece),
-            () if self.is_other(&ids) => Some(Standing::OtherMethod),
+        let is_response = matches!(record.kind(), "response" | "revisit");
+        let kind = match () {
+            () if !is_response => Some(CaptureKind::ByStatus),
+            () if is_piece(record) => Some(CaptureKind::Piece),
+            () if self.is_other(&ids) => Some(CaptureKind::OtherMethod),
             () => {
                 let is_next = |(target, at, _): &mut (String, String, _)| {
                     (&*target, &*at) == (&place.0, &place.1)
@@ -98,27 +98,27 @@ impl<T> Requests<T> {
             item,
             ids,
             place,
-            standing,
+            kind,
         });
     }
 
     fn request(&mut self, record: &Record) {
         let method = record.block.split(|byte| byte.is_ascii_whitespace()).next();
         let method = method.unwrap_or_default();
-        let standing = match method.is_empty() || method.eq_ignore_ascii_case(b"GET") {
-            true => Standing::ByStatus,
-            false => Standing::OtherMethod,
+        let kind = match method.is_empty() || method.eq_ignore_ascii_case(b"GET") {
+            true => CaptureKind::ByStatus,
+            false => CaptureKind::OtherMethod,
         };
         let ids = ids_of(record);
         let is_named = |waiting: &&mut Waiting<T>| waiting.ids.is_concurrent(&ids);
         let mut found = false;
         for waiting in self.waiting.iter_mut().filter(is_named) {
-            waiting.standing.get_or_insert(standing);
+            waiting.kind.get_or_insert(kind);
             found = true;
         }
-        if standing == Standing::OtherMethod {
+        if kind == CaptureKind::OtherMethod {
             self.others.extend(ids.own);
-            self.answers.extend(ids.concurrent);
+            self.responses.extend(ids.concurrent);
         }
         self.unpaired = None;
         if found || record.field("WARC-Concurrent-To").is_some() {
@@ -126,32 +126,32 @@ impl<T> Requests<T> {
         }
         let place = place_of(record);
         match self.waiting.back_mut() {
-            Some(last) if last.standing.is_none() && last.place == place => {
-                last.standing = Some(standing);
+            Some(last) if last.kind.is_none() && last.place == place => {
+                last.kind = Some(kind);
             }
-            _ => self.unpaired = Some((place.0, place.1, standing)),
+            _ => self.unpaired = Some((place.0, place.1, kind)),
         }
     }
 
-    fn is_other(&self, answer: &Ids) -> bool {
-        let mut named = answer.concurrent.iter();
-        answer.own.is_some_and(|id| self.answers.contains(&id))
+    fn is_other(&self, response: &Ids) -> bool {
+        let mut named = response.concurrent.iter();
+        response.own.is_some_and(|id| self.responses.contains(&id))
             || named.any(|id| self.others.contains(id))
     }
 
-    /// Returns the next item whose standing is known.
-    pub fn pop(&mut self) -> Option<(T, Standing)> {
-        let is_known = self.waiting.front()?.standing.is_some();
+    /// Returns the next item whose kind is known.
+    pub fn pop(&mut self) -> Option<(T, CaptureKind)> {
+        let is_known = self.waiting.front()?.kind.is_some();
         if !is_known && self.waiting.len() < WINDOW {
             return None;
         }
         self.pop_last()
     }
 
-    /// Returns the next item at the end of a file. An answer without a request is one to GET.
-    pub fn pop_last(&mut self) -> Option<(T, Standing)> {
+    /// Returns the next item at the end of a file. A response without a request is one to GET.
+    pub fn pop_last(&mut self) -> Option<(T, CaptureKind)> {
         let waiting = self.waiting.pop_front()?;
-        Some((waiting.item, waiting.standing.unwrap_or(Standing::ByStatus)))
+        Some((waiting.item, waiting.kind.unwrap_or(CaptureKind::ByStatus)))
     }
 }
 
@@ -185,9 +185,9 @@ fn place_of(record: &Record) -> (String, String) {
 
 /// Returns true if a record has a part of a file only.
 fn is_piece(record: &Record) -> bool {
-    let answer = record.http().filter(|answer| answer.status == 206);
-    answer.is_some_and(|answer| {
-        let range = answer.headers.get(http::header::CONTENT_RANGE);
+    let response = record.http().filter(|response| response.status == 206);
+    response.is_some_and(|response| {
+        let range = response.headers.get(http::header::CONTENT_RANGE);
         let range = range.and_then(|range| range.to_str().ok());
         !range.is_some_and(is_whole)
     })

@@ -19,4 +19,4 @@ pub mod warc;
 pub use digest::{DigestAlgorithm, PayloadDigest, UnknownDigestAlgorithm};
 pub use fault::SinkFault;
 pub use sink::{Archived, IndexText, Keeping, MetadataField, Original, Resource, Sink, Visit};
-pub use warc::{ArchiveEnd, ArchiveOptions, Settled, WarcArchive};
+pub use warc::{ArchiveEnd, ArchiveOptions, CommitPoint, WarcArchive};

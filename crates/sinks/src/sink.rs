@@ -10,24 +10,25 @@ use crate::cdxj::capture::Capture;
 use crate::digest::PayloadDigest;
 use crate::fault::SinkFault;
 use crate::warc::archive_end::ArchiveEnd;
-use crate::warc::settled::Settled;
+use crate::warc::commit_point::CommitPoint;
 
 /// A destination of visits.
 ///
 /// **Concurrency.** Every method may be called by many tasks at once. The records of a visit are
-/// consecutive, never interleaved with another visit's records. Tickets are 0, 1, 2, … without gaps
-/// among the successful calls, in the order of the visits in the archive: a caller that settles
-/// visits by ticket knows that everything up to the last settled end is complete.
+/// consecutive, never interleaved with another visit's records. Archive sequence numbers are 0, 1,
+/// 2, … without gaps among the successful calls, in the order of the visits in the archive: a
+/// caller that settles visits by archive sequence number knows that everything up to the commit
+/// point is complete.
 ///
 /// **Repetition.** A sink does not compare visits: a visit that is written twice is stored twice,
-/// under two tickets. Visits that were never settled are set aside when the archive is opened
-/// again.
+/// under two archive sequence numbers. Visits that were never settled are set aside when the
+/// archive is opened again.
 ///
 /// **Faults.** A failed `write` or `sync` is final: it is not retried, and every later call fails
-/// too. A visit whose `write` failed has no ticket and is not in the archive.
+/// too. A visit whose `write` failed has no archive sequence number and is not in the archive.
 ///
 /// **Cancellation.** A call must be awaited to its end. Dropping it does not undo the visit, and
-/// its ticket is then missing from the sequence.
+/// its archive sequence number is then missing from the sequence.
 #[async_trait]
 pub trait Sink: Send + Sync {
     /// Stores a visit and returns its location. It is durable only after a later [`Sink::sync`].
@@ -50,7 +51,7 @@ pub trait Sink: Send + Sync {
     ///
     /// # Errors
     /// [`SinkFault`] if the end cannot be noted or a file cannot be closed.
-    async fn settled(&self, settled: Option<Settled>) -> Result<(), SinkFault>;
+    async fn set_commit_point(&self, point: Option<CommitPoint>) -> Result<(), SinkFault>;
 
     /// Makes everything durable and ends writing. Returns the end of the archive. Closing twice is
     /// not an error.
@@ -166,9 +167,9 @@ pub enum Keeping {
         /// The page with the payload.
         of: Original,
     },
-    /// Kept as received: the answer to a conditional request, which confirms `of` as still current
-    /// (section 6.7.3 of WARC/1.1). [`Visit::payload`] is the digest of the payload of `of`, if it
-    /// is known.
+    /// Kept as received: the response to a conditional request, which confirms `of` as still
+    /// current (section 6.7.3 of WARC/1.1). [`Visit::payload`] is the digest of the payload of
+    /// `of`, if it is known.
     NotModified {
         /// The archived page.
         of: Original,
@@ -195,7 +196,7 @@ pub struct Original {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Archived {
     /// The visit's number in the order of the archive, from 0 since the archive was opened.
-    pub ticket: u64,
+    pub archive_sequence: u64,
     /// The name of the file, without its directory: [`warc::locate`](crate::warc::locate) finds it
     /// on the disk.
     pub file: String,

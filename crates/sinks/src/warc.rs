@@ -11,20 +11,20 @@
 //!   description.
 //! - `tail` is the end of the archive: the order of the visits, and the handling of faults.
 //!   `warc_file` is one file of it, `files` has the file names, `archive_end` is a position in the
-//!   archive; `settled` records how much of it is settled, `surplus` cuts the rest, `recovery`
-//!   finds the visits that a power cut left whole.
+//!   archive; `commit_point` records how much is settled, `unsettled_tail` cuts the rest,
+//!   `recovery` finds the visits that a power cut left whole.
 //! - [`ConversionWriter`] writes texts made from archived pages (WET files).
 //! - `unpack` decompresses files and knows the extent of each member. [`WarcReader`] and
 //!   [`check_file`] read our files strictly. [`WarcStream`] reads the files of any crawler, ARC
 //!   files (`arc`) included, and counts their deviations from the standard ([`Deviation`]). `parse`
-//!   parses a record, `parsed` is the result, `answer` the exchange in it, `chunks` its transfer
+//!   parses a record, `parsed` is the result, `response` the exchange in it, `chunks` its transfer
 //!   coding. [`read_head`] reads the head of one record.
 
-mod answer;
 mod arc;
 pub(crate) mod archive;
 pub(crate) mod archive_end;
 mod chunks;
+pub(crate) mod commit_point;
 mod conversion;
 mod date;
 mod deviations;
@@ -39,19 +39,19 @@ pub(crate) mod parsed;
 pub(crate) mod read;
 mod record;
 mod recovery;
-pub(crate) mod settled;
+mod response;
 mod spooled;
 pub(crate) mod stream;
-mod surplus;
 mod tail;
 mod unpack;
+mod unsettled_tail;
 mod visit;
 mod warc_file;
 mod warcinfo;
 
-pub use answer::Answer;
 pub use archive::WarcArchive;
 pub use archive_end::ArchiveEnd;
+pub use commit_point::{CommitPoint, CommitPointFile, is_beside};
 pub use conversion::{Conversion, ConversionInfo, ConversionWriter};
 pub(crate) use date::completed;
 pub use date::date;
@@ -62,8 +62,8 @@ pub use packing::{Compression, Dictionary, Packing, UnknownPacking, UnusableDict
 pub use parsed::{DigestCheck, Record};
 pub use read::{FileCheck, ReadFault, WarcReader, check_file, read_head};
 pub use recovery::whole_visits;
-pub use settled::{Settled, SettledNote, is_beside};
+pub use response::Response;
 pub use stream::{WarcStream, next_record_behind};
-pub use surplus::settled_behind;
 pub use unpack::{ArchiveFormat, archive_format};
+pub use unsettled_tail::settled_behind;
 pub use warcinfo::ArchiveOptions;

@@ -100,13 +100,10 @@ fn checked(bytes: &[u8]) -> WaczCheck {
 }
 
 /// Checks that a problem is found, and its message.
-fn complains(bytes: &[u8], words: &str) {
+fn has_problem(bytes: &[u8], words: &str) {
     let found = checked(bytes);
     assert!(
-        found
-            .problems
-            .iter()
-            .any(|complaint| complaint.contains(words)),
+        found.problems.iter().any(|finding| finding.contains(words)),
         "{words:?} in {:?}",
         found.problems
     );
@@ -276,7 +273,7 @@ fn names_that_lead_outside_are_reported() {
         "C:\\windows\\hosts",
         "a/../../../../bb",
     ] {
-        complains(
+        has_problem(
             &replaced(&wacz, "pages/pages.jsonl", &format!("{name}x")),
             "points outside",
         );
@@ -287,18 +284,18 @@ fn names_that_lead_outside_are_reported() {
 #[test]
 fn two_files_of_the_same_name_are_reported() {
     let wacz = replaced(&packed(1), "indexes/index.idx", "pages/pages.jsonl");
-    complains(&wacz, "the same name");
+    has_problem(&wacz, "the same name");
 }
 
 #[test]
 fn missing_repeated_and_unlisted_files_are_reported() {
-    complains(&zipped(&[]), "datapackage.json is missing");
-    complains(&zipped(&[("datapackage.json", b"{")]), "is not JSON");
-    complains(
+    has_problem(&zipped(&[]), "datapackage.json is missing");
+    has_problem(&zipped(&[("datapackage.json", b"{")]), "is not JSON");
+    has_problem(
         &zipped(&[("datapackage.json", b"[]")]),
         "lists no resources",
     );
-    complains(
+    has_problem(
         &zipped(&[(
             "datapackage.json",
             br#"{"wacz_version": "1.1.1", "resources": [{"path": "a", "hash": "sha256:0"}, 5]}"#,
@@ -316,7 +313,7 @@ fn missing_repeated_and_unlisted_files_are_reported() {
         "it has no index",
         "pages/pages.jsonl is missing",
     ] {
-        complains(&more, words);
+        has_problem(&more, words);
     }
 }
 
@@ -339,10 +336,10 @@ fn lines_without_a_record_are_reported_with_their_number() {
             ("indexes/index.cdxj", index.replace(from, to).as_bytes()),
             (&format!("archive/{NAME}"), &bytes),
         ]);
-        complains(&wacz, words);
+        has_problem(&wacz, words);
     }
     let far = index.replace("\"offset\": \"0\"", "\"offset\": \"18446744073709551615\"");
-    complains(
+    has_problem(
         &zipped(&[
             ("indexes/index.cdxj", far.as_bytes()),
             (&format!("archive/{NAME}"), &bytes),
@@ -354,7 +351,7 @@ fn lines_without_a_record_are_reported_with_their_number() {
 #[test]
 fn a_decompression_bomb_is_not_read_to_its_end() {
     let zeros = vec![0; 40 << 20];
-    complains(
+    has_problem(
         &zipped(&[("pages/pages.jsonl", &zeros)]),
         "more than allowed",
     );

@@ -44,8 +44,8 @@ pub struct Counts {
     pub requisites_missing: u64,
     /// URLs in the queue, those out on lease included.
     pub queued: u64,
-    /// Queued URLs that are set aside after two or more deaths of sessions.
-    pub set_aside: u64,
+    /// Queued URLs that are quarantined after two or more crashes.
+    pub quarantined: u64,
     /// The beginning of the crawl.
     #[serde(serialize_with = "maybe_rfc_3339")]
     pub begun_at: Option<Timestamp>,

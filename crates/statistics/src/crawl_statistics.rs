@@ -1,4 +1,4 @@
-//! The projection: each record of the journal changes the figures once.
+//! The projection: each record of the journal changes the statistics once.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
@@ -8,26 +8,26 @@ use journal::{
     DiscoveredUrl, ExcludedBy, ExcludedLinks, Fate, JournalFollower, Position, Reason, ReasonKind,
     Record, SettledVisit, StoreFault, Totals, VisitRecord,
 };
-use store::{Patterns, STRIKES_ASIDE};
+use store::{CRASHES_TO_QUARANTINE, Patterns};
 use web::{Host, Pace, PageUrl};
 
 use crate::clusters::{Clusters, cluster_key};
 use crate::counts::Counts;
-use crate::hosts::{HostFigures, Hosts};
+use crate::hosts::{HostStatistics, Hosts};
+use crate::in_flight::{InFlight, VisitInFlight};
 use crate::limits::{MAX_DIED, MAX_NAMES};
 use crate::name_counts::NameCounts;
 use crate::newest::{Newest, NewestVisits, RecentVisit};
 use crate::timeline::{Timeline, TimelinePoint};
-use crate::under_way::{UnderWay, VisitUnderWay};
 use crate::verdicts::{VerdictRules, Verdicts};
 use crate::visit_index::VisitIndex;
 
 /// The name of URLs that redirect to a page of the crawl.
 pub const REDIRECTED: &str = "redirects to pages of this crawl";
 
-/// The figures of a crawl: a function of the records of its journal, whether they are read at once
-/// or in pieces. Revoked visits are taken back from every figure, except for the links that their
-/// pages excluded and the last failure of a host.
+/// The statistics of a crawl: a function of the records of its journal, whether they are read at
+/// once or in pieces. Revoked visits are taken back from every figure, except for the links that
+/// their pages excluded and the last failure of a host.
 ///
 /// ```no_run
 /// use statistics::CrawlStatistics;
@@ -54,15 +54,15 @@ pub struct CrawlStatistics {
     excluded_links: BTreeMap<String, u64>,
     newest: NewestVisits,
     clusters: Clusters,
-    /// Deaths of sessions by the sequence numbers of the queue entries that they visited.
-    died: HashMap<u64, u32>,
-    under_way: UnderWay,
+    /// Crashes of sessions by the sequence numbers of the queue entries that they visited.
+    crashes: HashMap<u64, u32>,
+    in_flight: InFlight,
     /// `None` unless asked for.
     index: Option<VisitIndex>,
 }
 
 impl CrawlStatistics {
-    /// Returns the figures of a crawl without records.
+    /// Returns the statistics of a crawl without records.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -80,7 +80,7 @@ impl CrawlStatistics {
 
     /// Reads the whole journal of the store in `state`. The follower reads on from there.
     ///
-    /// The figures of a damaged journal up to the damage are in the statistics that
+    /// The statistics of a damaged journal up to the damage are in the statistics that
     /// [`CrawlStatistics::catch_up`] was called on.
     ///
     /// # Errors
@@ -93,7 +93,7 @@ impl CrawlStatistics {
     }
 
     /// Applies the records that were appended since, and returns their number. If another journal
-    /// has replaced the journal that was read, the figures start over with the new one.
+    /// has replaced the journal that was read, the statistics start over with the new one.
     ///
     /// # Errors
     /// [`StoreFault`] if the journal cannot be read, or is damaged: the records before the damage
@@ -123,7 +123,7 @@ impl CrawlStatistics {
     /// order, each once.
     pub fn apply(&mut self, position: Position, record: &Record) {
         self.patterns.apply(record);
-        self.under_way.apply(position, record);
+        self.in_flight.apply(position, record);
         match record {
             Record::Begun { at, .. } => self.counts.begun_at = Some(*at),
             Record::Discovered { finds, .. } => self.queue(finds),
@@ -153,10 +153,10 @@ impl CrawlStatistics {
             Record::Restarted { at, rule } => {
                 self.change_paces(|pace| pace.after_restart(*at, *rule));
             }
-            Record::ClockSetBack { to, least_wait } => {
-                self.change_paces(|pace| pace.set_back(*to, *least_wait).0);
+            Record::ClockSetBack { to, min_wait } => {
+                self.change_paces(|pace| pace.set_back(*to, *min_wait).0);
             }
-            // Patterns and visits under way are counted above; nothing else is. A URL that is held
+            // Patterns and visits in flight are counted above; nothing else is. A URL that is held
             // counts once it is queued.
             Record::Admitted { .. }
             | Record::Forgotten { .. }
@@ -226,18 +226,18 @@ impl CrawlStatistics {
     /// Takes an entry out of the queue.
     fn end_entry(&mut self, sequence: u64) {
         self.counts.queued = self.counts.queued.saturating_sub(1);
-        let deaths = self.died.remove(&sequence);
-        let was_aside = deaths.is_some_and(|deaths| deaths >= STRIKES_ASIDE);
-        self.counts.set_aside -= u64::from(was_aside);
+        let crashes = self.crashes.remove(&sequence);
+        let was_quarantined = crashes.is_some_and(|crashes| crashes >= CRASHES_TO_QUARANTINE);
+        self.counts.quarantined -= u64::from(was_quarantined);
     }
 
     fn die(&mut self, sequence: u64) {
-        if self.died.len() >= MAX_DIED && !self.died.contains_key(&sequence) {
+        if self.crashes.len() >= MAX_DIED && !self.crashes.contains_key(&sequence) {
             return;
         }
-        let deaths = self.died.entry(sequence).or_insert(0);
-        *deaths += 1;
-        self.counts.set_aside += u64::from(*deaths == STRIKES_ASIDE);
+        let crashes = self.crashes.entry(sequence).or_insert(0);
+        *crashes += 1;
+        self.counts.quarantined += u64::from(*crashes == CRASHES_TO_QUARANTINE);
     }
 
     fn exclude(&mut self, links: &ExcludedLinks) {
@@ -303,15 +303,15 @@ impl CrawlStatistics {
         self.timeline.points()
     }
 
-    /// Returns the hosts with their figures, in arbitrary order.
-    pub fn hosts(&self) -> impl Iterator<Item = (&Host, &HostFigures)> {
+    /// Returns the hosts with their statistics, in arbitrary order.
+    pub fn hosts(&self) -> impl Iterator<Item = (&Host, &HostStatistics)> {
         self.hosts.known()
     }
 
-    /// Returns the figures of all hosts that came after
+    /// Returns the statistics of all hosts that came after
     /// [`MAX_HOSTS`](crate::limits::MAX_HOSTS) others, as if they were one.
     #[must_use]
-    pub fn other_hosts(&self) -> &HostFigures {
+    pub fn other_hosts(&self) -> &HostStatistics {
         self.hosts.other()
     }
 
@@ -333,7 +333,7 @@ impl CrawlStatistics {
         &self.verdicts.rules
     }
 
-    /// Returns the number of visits by the status code of their last answer, requisites included.
+    /// Returns the number of visits by the status code of their last response, requisites included.
     #[must_use]
     pub fn status_codes(&self) -> &NameCounts {
         &self.status_codes
@@ -421,15 +421,15 @@ impl CrawlStatistics {
     /// Returns the visits that began and have not ended, at most
     /// [`MAX_UNDER_WAY`](crate::limits::MAX_UNDER_WAY), in the order of queuing. If no process runs
     /// the crawl, these visits were active when it died.
-    pub fn under_way(&self) -> impl ExactSizeIterator<Item = VisitUnderWay> {
-        self.under_way.visits()
+    pub fn in_flight(&self) -> impl ExactSizeIterator<Item = VisitInFlight> {
+        self.in_flight.visits()
     }
 
     /// Returns the part of the journal with the record that queued this entry: the range of
     /// positions where that record may begin. `None` if the number is unknown.
     #[must_use]
     pub fn queued_within(&self, sequence: u64) -> Option<Range<Position>> {
-        self.under_way.queued_within(sequence)
+        self.in_flight.queued_within(sequence)
     }
 }
 

@@ -1,4 +1,4 @@
-//! The figures of each host.
+//! The statistics of each host.
 
 use std::collections::HashMap;
 
@@ -9,9 +9,9 @@ use crate::limits::{MAX_FAILURE_CHARACTERS, MAX_HOSTS};
 use crate::text::cut;
 use crate::visit_sums::VisitSums;
 
-/// The figures of a host.
+/// The statistics of a host.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct HostFigures {
+pub struct HostStatistics {
     /// The sums over its visits.
     pub sums: VisitSums,
     /// URLs in the queue, those out on lease included.
@@ -23,7 +23,7 @@ pub struct HostFigures {
     pub last_failure: Option<Box<str>>,
 }
 
-impl HostFigures {
+impl HostStatistics {
     /// Records a failure.
     pub(crate) fn fail(&mut self, reason: Option<&Reason>) {
         let cut = |reason: &Reason| cut(&reason.to_string(), MAX_FAILURE_CHARACTERS).into();
@@ -31,22 +31,22 @@ impl HostFigures {
     }
 }
 
-/// The figures of all hosts.
+/// The statistics of all hosts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Hosts {
-    known: HashMap<Host, HostFigures>,
-    /// The figures of the hosts that came after [`MAX_HOSTS`] others.
-    other: HostFigures,
+    known: HashMap<Host, HostStatistics>,
+    /// The statistics of the hosts that came after [`MAX_HOSTS`] others.
+    other: HostStatistics,
     /// Known hosts with at least one page.
     with_pages: u64,
 }
 
 impl Hosts {
-    pub(crate) fn known(&self) -> impl Iterator<Item = (&Host, &HostFigures)> {
+    pub(crate) fn known(&self) -> impl Iterator<Item = (&Host, &HostStatistics)> {
         self.known.iter()
     }
 
-    pub(crate) fn other(&self) -> &HostFigures {
+    pub(crate) fn other(&self) -> &HostStatistics {
         &self.other
     }
 
@@ -54,13 +54,14 @@ impl Hosts {
         self.with_pages
     }
 
-    /// Returns the figures of a host to be changed.
-    pub(crate) fn of(&mut self, host: &str) -> &mut HostFigures {
+    /// Returns the statistics of a host to be changed.
+    pub(crate) fn of(&mut self, host: &str) -> &mut HostStatistics {
         if !self.known.contains_key(host) {
             if self.known.len() >= MAX_HOSTS {
                 return &mut self.other;
             }
-            self.known.insert(Host::new(host), HostFigures::default());
+            self.known
+                .insert(Host::new(host), HostStatistics::default());
         }
         self.known.get_mut(host).unwrap_or(&mut self.other)
     }

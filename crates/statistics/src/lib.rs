@@ -1,10 +1,10 @@
-//! The figures of a crawl: one projection of its journal.
+//! The statistics of a crawl: one projection of its journal.
 //!
 //! [`CrawlStatistics`] applies the records of a journal in their order, once each, and answers from
 //! memory. `crawler status`, the report, the dashboard and the metrics are views of it, so that all
 //! count the same way.
 //!
-//! Invariants: the figures are a function of the records, however they are cut into pieces; they
+//! Invariants: the statistics are a function of the records, however they are cut into pieces; they
 //! equal a recount of the visit records that `crawler export` prints; memory is bounded, and
 //! [`limits`] has all caps. docs/adr/0018 has the reasons.
 
@@ -12,13 +12,13 @@ mod clusters;
 mod counts;
 mod crawl_statistics;
 mod hosts;
+mod in_flight;
 pub mod limits;
 mod name_counts;
 mod newest;
 mod positions;
 mod text;
 mod timeline;
-mod under_way;
 mod verdicts;
 mod visit_index;
 mod visit_sums;
@@ -26,10 +26,10 @@ mod visit_sums;
 pub use clusters::{Cluster, Clusters};
 pub use counts::Counts;
 pub use crawl_statistics::{CrawlStatistics, REDIRECTED};
-pub use hosts::HostFigures;
+pub use hosts::HostStatistics;
+pub use in_flight::VisitInFlight;
 pub use name_counts::NameCounts;
 pub use newest::{Newest, RecentVisit};
 pub use timeline::TimelinePoint;
-pub use under_way::VisitUnderWay;
 pub use verdicts::VerdictRules;
 pub use visit_sums::VisitSums;

@@ -1,9 +1,9 @@
-//! The caps of all figures, in one place.
+//! The caps of all statistics, in one place.
 
 /// Points of the timeline: beyond this number, two become one.
 pub const MAX_POINTS: usize = 1_024;
 
-/// Hosts with figures of their own, about 300 bytes each. Further hosts are counted together.
+/// Hosts with statistics of their own, about 300 bytes each. Further hosts are counted together.
 pub const MAX_HOSTS: usize = 1 << 20;
 
 /// Characters of a host's last failure.
@@ -39,7 +39,7 @@ pub const MAX_ORIGINALS: usize = (1 << 20) / 8 * 7;
 /// Unsettled queue entries that were active when a session died.
 pub const MAX_DIED: usize = 65_536;
 
-/// Visits under way: the largest concurrency and its stalled visits, with a margin.
+/// Visits in flight: the largest concurrency and its stalled visits, with a margin.
 pub const MAX_UNDER_WAY: usize = 65_536;
 
 /// Positions of records that queued URLs: 1 MiB.

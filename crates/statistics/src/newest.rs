@@ -51,7 +51,7 @@ pub struct RecentVisit {
     pub url: Box<str>,
     /// The time of the last request.
     pub at: Timestamp,
-    /// The status code of the last answer.
+    /// The status code of the last response.
     pub status: Option<u16>,
     /// The outcome.
     pub verdict: Fate,

@@ -22,7 +22,7 @@ pub struct VerdictRules {
     pub kept: u64,
 }
 
-/// The figures of all verdicts about pages; page requisites do not count.
+/// The statistics of all verdicts about pages; page requisites do not count.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Verdicts {
     pub(crate) rules: VerdictRules,

@@ -16,7 +16,7 @@ use journal::{
 use neardup::HashKey;
 use proptest::prelude::*;
 use statistics::{CrawlStatistics, Newest};
-use store::STRIKES_ASIDE;
+use store::CRASHES_TO_QUARANTINE;
 use web::{CanonicalForm, Generality, Pace, PageUrl, RestartRule, Timestamp, UrlPattern};
 
 const FATES: [Fate; 7] = [
@@ -144,7 +144,7 @@ struct Generator {
     waiting: BTreeMap<u8, u64>,
     visited: BTreeMap<u8, VisitRecord>,
     deaths: BTreeMap<u64, u32>,
-    under_way: BTreeSet<u64>,
+    in_flight: BTreeSet<u64>,
     records: Vec<Record>,
 }
 
@@ -197,7 +197,7 @@ impl Generator {
                 let Some(sequence) = self.waiting.get(page).copied() else {
                     return;
                 };
-                self.under_way.insert(sequence);
+                self.in_flight.insert(sequence);
                 let sequences = vec![sequence];
                 self.records.push(Record::Leased { sequences });
             }
@@ -205,7 +205,7 @@ impl Generator {
                 let Some(sequence) = self.waiting.get(page).copied() else {
                     return;
                 };
-                self.under_way.remove(&sequence);
+                self.in_flight.remove(&sequence);
                 self.records.push(Record::Postponed {
                     entry: entry(sequence, *page),
                     at: at(9_000),
@@ -214,14 +214,14 @@ impl Generator {
                 });
             }
             Event::Stop => {
-                self.under_way.clear();
+                self.in_flight.clear();
                 self.records.push(Record::Stopped);
             }
             Event::Die(page) => {
                 let Some(sequence) = self.waiting.get(page).copied() else {
                     return;
                 };
-                self.under_way.remove(&sequence);
+                self.in_flight.remove(&sequence);
                 *self.deaths.entry(sequence).or_default() += 1;
                 let sequences = vec![sequence];
                 self.records.push(Record::Died { sequences });
@@ -231,15 +231,15 @@ impl Generator {
                     return;
                 };
                 self.deaths.remove(&sequence);
-                self.under_way.remove(&sequence);
+                self.in_flight.remove(&sequence);
                 let entry = entry(sequence, *page);
                 self.records.push(Record::Superseded { entry });
             }
             Event::Restart(minute) => self.records.push(Record::Restarted {
                 at: at(*minute),
                 rule: RestartRule {
-                    least_wait: Duration::from_secs(1),
-                    most_wait: Duration::from_secs(30),
+                    min_wait: Duration::from_secs(1),
+                    max_wait: Duration::from_secs(30),
                     factor: 5000,
                 },
             }),
@@ -257,7 +257,7 @@ impl Generator {
             return;
         };
         self.deaths.remove(&sequence);
-        self.under_way.remove(&sequence);
+        self.in_flight.remove(&sequence);
         let row = row(visit);
         self.visited.insert(visit.page, row.clone());
         let first = self.next_sequence;
@@ -289,7 +289,7 @@ fn entry(sequence: u64, page: u8) -> QueueEntry {
         sequence,
         discovered: DiscoveredUrl::new(url(page), 1, None),
         attempts: 0,
-        strikes: 0,
+        crashes: 0,
     }
 }
 
@@ -518,8 +518,9 @@ proptest! {
         let rows = rows(state.path());
         compare(&at_once, &rows);
         prop_assert_eq!(at_once.counts().queued, history.waiting.len() as u64);
-        let aside = history.deaths.values().filter(|deaths| **deaths >= STRIKES_ASIDE);
-        prop_assert_eq!(at_once.counts().set_aside, aside.count() as u64);
+        let quarantined = history.deaths.values();
+        let quarantined = quarantined.filter(|deaths| **deaths >= CRASHES_TO_QUARANTINE);
+        prop_assert_eq!(at_once.counts().quarantined, quarantined.count() as u64);
         let waiting: u64 = at_once.hosts().map(|(_, figures)| figures.waiting).sum();
         prop_assert_eq!(waiting, at_once.counts().queued);
         for row in &rows {
@@ -550,8 +551,8 @@ proptest! {
                 prop_assert_eq!(members, expected.collect::<Vec<_>>());
             }
         }
-        let under_way: BTreeSet<u64> = at_once.under_way().map(|visit| visit.sequence).collect();
-        prop_assert_eq!(&under_way, &history.under_way);
+        let in_flight: BTreeSet<u64> = at_once.in_flight().map(|visit| visit.sequence).collect();
+        prop_assert_eq!(&in_flight, &history.in_flight);
         for (page, sequence) in &history.waiting {
             let within = at_once.queued_within(*sequence).expect("it was queued");
             let found = queued_as(state.path(), within, *sequence);

@@ -22,6 +22,7 @@
 //! `near_dup/records.rs` the records that verification needs, `checkpoint/meta.rs` the rest.
 //! `database.rs` is the only module that knows sled.
 
+mod actions;
 mod admission;
 mod checkpoint;
 mod compaction;
@@ -33,13 +34,13 @@ mod journal_rebuild;
 mod lock;
 mod near_dup;
 mod options;
-mod orders;
 mod recovery;
 mod store;
 mod tables;
 mod verify;
 mod working_copy;
 
+pub use self::actions::DistinctEffect;
 pub use self::database::Database;
 pub use self::earlier::EarlierCrawls;
 pub use self::frontier::RecordWatch;
@@ -48,7 +49,6 @@ pub use self::lock::DirectoryLock;
 pub use self::near_dup::memory_index::SignatureMemory;
 pub use self::near_dup::records::{SignatureRecord, SignatureRecords};
 pub use self::options::StoreOptions;
-pub use self::orders::DistinctOrder;
 pub use self::recovery::archive_tail::ArchiveTail;
 pub use self::store::EmbeddedStore;
 pub use self::tables::{Posting, Scan, SortedTables, Summary, Table};
@@ -56,11 +56,11 @@ pub use self::verify::{Audit, audit};
 pub use self::working_copy::{LogStep, WorkingCopy};
 
 #[cfg(test)]
+mod actions_tests;
+#[cfg(test)]
 mod comparison_tests;
 #[cfg(test)]
 mod damage_tests;
-#[cfg(test)]
-mod orders_tests;
 #[cfg(test)]
 mod power_tests;
 #[cfg(test)]

@@ -43,7 +43,7 @@ pub(crate) fn link(text: &str, depth: u32) -> DiscoveredUrl {
 
 /// Returns the settlement of a visit that failed and is repeated at this time.
 pub(crate) fn again(at: Timestamp) -> Settlement {
-    let reason = journal::Reason::said("no answer");
+    let reason = journal::Reason::said("no response");
     Settlement::Again {
         at,
         reason,
@@ -64,16 +64,16 @@ pub(crate) fn done(lease: &Lease) -> Settlement {
     done_with(lease, None, Vec::new())
 }
 
-/// Returns the end of a visit that is archived under `ticket`, and found these links.
+/// Returns the end of a visit that is archived under `archive_sequence`, and found these links.
 pub(crate) fn done_with(
     lease: &Lease,
-    ticket: Option<u64>,
+    archive_sequence: Option<u64>,
     links: Vec<DiscoveredUrl>,
 ) -> Settlement {
-    let archived = ticket.map(|ticket| ArchiveSpan {
-        ticket,
+    let archived = archive_sequence.map(|archive_sequence| ArchiveSpan {
+        archive_sequence,
         file: "a.warc.gz".to_owned(),
-        end: (ticket + 1) * 100,
+        end: (archive_sequence + 1) * 100,
     });
     Settlement::Done(FinishedVisit {
         archived,

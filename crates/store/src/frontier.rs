@@ -46,8 +46,8 @@ impl Lease {
     }
 }
 
-/// Number of sessions that die with a page before it is set aside (see [`Frontier::lease`]).
-pub const STRIKES_ASIDE: u32 = 2;
+/// Number of sessions that die with a page before it is quarantined (see [`Frontier::lease`]).
+pub const CRASHES_TO_QUARANTINE: u32 = 2;
 
 /// The kinds of URLs that [`Frontier::lease`] hands out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -158,15 +158,15 @@ pub struct FrontierRules {
     /// Minimum wait between two requests to a host. The last session, if it died, may just have
     /// sent a request to any host. In this case, no host is leased until this time has passed since
     /// the store was opened.
-    pub least_wait: Duration,
+    pub min_wait: Duration,
     /// Maximum wait after a session that died: a host that had responded before rests for the delay
     /// computed from its last response, but no longer than this.
-    pub most_calm_wait: Duration,
+    pub max_calm_wait: Duration,
     /// Rest of a host after a response, in thousandths of the response time.
     pub delay_factor: u32,
     /// Maximum wait: from the opening of the store, no host and no page that an earlier session
     /// postponed waits longer, regardless of changes of the system clock.
-    pub most_wait: Duration,
+    pub max_wait: Duration,
 }
 
 /// Limits of individual hosts; the common limits apply where one is missing.
@@ -190,10 +190,10 @@ impl Default for FrontierRules {
             probes: true,
             max_pages_per_pattern: None,
             max_hosts_per_domain: None,
-            least_wait: Duration::ZERO,
-            most_calm_wait: Duration::from_secs(30),
+            min_wait: Duration::ZERO,
+            max_calm_wait: Duration::from_secs(30),
             delay_factor: 5000,
-            most_wait: Duration::from_secs(24 * 3600),
+            max_wait: Duration::from_secs(24 * 3600),
         }
     }
 }
@@ -221,8 +221,8 @@ impl FrontierRules {
     #[must_use]
     pub const fn after_death(&self) -> RestartRule {
         RestartRule {
-            least_wait: self.least_wait,
-            most_wait: self.most_calm_wait,
+            min_wait: self.min_wait,
+            max_wait: self.max_calm_wait,
             factor: self.delay_factor,
         }
     }
@@ -230,7 +230,7 @@ impl FrontierRules {
 
 /// The state of a crawl in numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Standing {
+pub struct FrontierStats {
     /// Sums over the visits that ended.
     pub totals: Totals,
     /// URLs in the queue, including URLs out on lease.
@@ -239,9 +239,9 @@ pub struct Standing {
     pub postponed: u64,
     /// URLs out on lease.
     pub leased: u64,
-    /// Queued URLs that are set aside after two or more sessions died with them; each is visited
+    /// Queued URLs that are quarantined after two or more sessions died with them; each is visited
     /// alone, when no other URL can be.
-    pub set_aside: u64,
+    pub quarantined: u64,
     /// Queued URLs of hosts past their last chance: the crawl does not wait for them, and the next
     /// session requests them again.
     pub unreachable: u64,
@@ -308,8 +308,8 @@ pub trait Frontier: Send + Sync {
     /// than the anticipation ago. URLs out on lease count because their links may be as good. So a
     /// slot waits for a host that does not respond once, and no longer than the anticipation.
     ///
-    /// A URL that two sessions died with is set aside. It is leased alone, when no other URL can be
-    /// leased and no lease is out, so that a third death identifies it.
+    /// A URL that two sessions died with is quarantined. It is leased alone, when no other URL can
+    /// be leased and no lease is out, so that a third death identifies it.
     ///
     /// A host that has had its last chance ([`Pace::is_past_last_chance`]) is still tried whenever
     /// it is ready, but neither the end of the crawl nor a probe waits for it. It gets a new chance
@@ -386,7 +386,7 @@ pub trait Frontier: Send + Sync {
     fn harvests(&self, discovered: &[DiscoveredUrl]) -> Vec<UrlHarvest>;
 
     /// Returns the state of the crawl in numbers.
-    fn standing(&self) -> Standing;
+    fn stats(&self) -> FrontierStats;
 
     /// Makes all settlements durable. `archive` is the end of the archive's synced part, if known:
     /// it was synced before the call, so a power cut can lose only visits settled after it. Returns

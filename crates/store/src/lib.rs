@@ -23,14 +23,14 @@ mod rules;
 
 pub use self::budget::{DomainCounts, exclude};
 pub use self::embedded::{
-    ArchiveTail, Audit, Database, DirectoryLock, DistinctOrder, EarlierCrawls, EmbeddedStore,
+    ArchiveTail, Audit, Database, DirectoryLock, DistinctEffect, EarlierCrawls, EmbeddedStore,
     JournalRebuild, LogStep, Posting, RecordWatch, RestoredAdmission, RestoredVisit, Scan,
     SignatureMemory, SignatureRecord, SignatureRecords, SortedTables, StoreOptions, Summary, Table,
     WorkingCopy, audit,
 };
 pub use self::frontier::{
-    ArchivePlace, Durable, Frontier, FrontierRules, HOSTS_RULE, HostLimits, Lease, LeaseFilter,
-    STRIKES_ASIDE, Settlement, Standing, Supply,
+    ArchivePlace, CRASHES_TO_QUARANTINE, Durable, Frontier, FrontierRules, FrontierStats,
+    HOSTS_RULE, HostLimits, Lease, LeaseFilter, Settlement, Supply,
 };
 pub use self::host_memory::HostMemory;
 pub use self::known::{Cluster, Decision, Held, Known, Originals, PageRef, RetainedEntry};

@@ -112,6 +112,6 @@ impl Session for EmbeddedSession {
     async fn differences(self: Box<Self>) -> Vec<String> {
         let (store, _, directory) = self.into_parts();
         drop(store);
-        audit(directory.path()).unwrap().complaints
+        audit(directory.path()).unwrap().findings
     }
 }

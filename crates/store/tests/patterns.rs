@@ -36,7 +36,7 @@ fn open(directory: &Path, rules: FrontierRules) -> EmbeddedStore {
 /// Fails if the tables of a closed store disagree with its journal.
 fn agree(directory: &TempDir) {
     let audit = audit(directory.path()).unwrap();
-    assert_eq!(audit.complaints, Vec::<String>::new());
+    assert_eq!(audit.findings, Vec::<String>::new());
 }
 
 /// Visits up to `most` pages; those of the trap repeat one another. Returns the leased URLs with
@@ -97,8 +97,8 @@ async fn patterns_outlast_the_process_and_a_reopened_one_brings_back_what_it_exc
     let unknown = PatternName::from_text("b.test/item/{n}").unwrap();
     assert_eq!(store.reopen(&unknown).await.unwrap(), None);
     assert_eq!(store.reopen(&name).await.unwrap(), Some(19));
-    let standing = store.standing();
-    assert_eq!((standing.queued, standing.totals.excluded), (19, 0));
+    let stats = store.stats();
+    assert_eq!((stats.queued, stats.totals.excluded), (19, 0));
     drop(store);
     let store = open();
     let again = visit_some(&store, usize::MAX).await;

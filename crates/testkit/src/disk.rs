@@ -173,7 +173,7 @@ impl FaultyDisk {
     /// For calls that need a little room: a name in a directory.
     fn room_for_a_name(&self, state: &State) -> io::Result<()> {
         match self.room(state) {
-            Some(0) => Err(Failure::NoRoom.error()),
+            Some(0) => Err(Failure::NoSpace.error()),
             _ => Ok(()),
         }
     }
@@ -240,7 +240,7 @@ impl Disk for FaultyDisk {
             (Err(error), _) => (state.random.below(bytes.len() + 1), error),
             (Ok(()), Some(room)) if room < bytes.len() as u64 => (
                 usize::try_from(room).unwrap_or_default(),
-                Failure::NoRoom.error(),
+                Failure::NoSpace.error(),
             ),
             (Ok(()), _) => return SystemDisk.append(file, bytes),
         };
@@ -270,7 +270,7 @@ impl Disk for FaultyDisk {
         let node = state.node(file)?;
         let growth = length.saturating_sub(file.length()?);
         if self.room(&state).is_some_and(|room| room < growth) {
-            return Err(Failure::NoRoom.error());
+            return Err(Failure::NoSpace.error());
         }
         state.ledger.cut(node, length)?;
         SystemDisk.set_length(file, length)
@@ -310,9 +310,9 @@ impl Disk for FaultyDisk {
         Ok(())
     }
 
-    fn free_room(&self, path: &Path) -> Option<u64> {
+    fn free_space(&self, path: &Path) -> Option<u64> {
         let state = self.state();
-        self.room(&state).or_else(|| SystemDisk.free_room(path))
+        self.room(&state).or_else(|| SystemDisk.free_space(path))
     }
 }
 

@@ -131,12 +131,12 @@ impl Log {
     /// Returns the largest number of requests to `host` that were being answered at the same time.
     #[must_use]
     pub fn max_parallel(&self, host: &str) -> usize {
-        let mut underway: Vec<Duration> = Vec::new();
+        let mut in_flight: Vec<Duration> = Vec::new();
         let mut most = 0;
         for hit in self.of(host) {
-            underway.retain(|&finished| finished > hit.at);
-            underway.push(hit.finished);
-            most = most.max(underway.len());
+            in_flight.retain(|&finished| finished > hit.at);
+            in_flight.push(hit.finished);
+            most = most.max(in_flight.len());
         }
         most
     }

@@ -218,7 +218,7 @@ async fn a_held_answer_comes_when_the_gate_opens() {
     gate.arrivals(1).await;
     assert!(
         server.log().is_empty(),
-        "an answer under way is not in the log yet"
+        "an answer in flight is not in the log yet"
     );
     let mut before = Vec::new();
     while !before.ends_with(b"wh") {

@@ -14,7 +14,7 @@ use crate::topic::Topic;
 use crate::word_table::MAX_TOPIC_WORDS;
 
 /// Minimum number of examples; fewer give a warning.
-const FEW: usize = 3;
+const MIN_EXAMPLES: usize = 3;
 
 /// The text of an example, with a name for messages.
 #[derive(Clone, Copy, Debug)]
@@ -69,7 +69,7 @@ impl Warning {
         leaves_out: bool,
         nothing_in_common: bool,
     ) -> Vec<Self> {
-        let is_few = (1..FEW).contains(&count);
+        let is_few = (1..MIN_EXAMPLES).contains(&count);
         let warnings = [
             leaves_out.then_some(Self::ExamplesLeftOut),
             nothing_in_common.then_some(Self::NothingInCommon),
@@ -84,7 +84,7 @@ impl fmt::Display for Warning {
         match self {
             Self::FewExamples { count } => write!(
                 f,
-                "a topic from examples should have at least {FEW} examples, got {count}"
+                "a topic from examples should have at least {MIN_EXAMPLES} examples, got {count}"
             ),
             Self::NothingInCommon => {
                 f.write_str("the examples have no word in common: are they about one topic?")

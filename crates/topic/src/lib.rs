@@ -77,5 +77,5 @@ pub use page_words::{MAX_PAGE_BYTES, MAX_PAGE_WORDS};
 pub use relevance::Relevance;
 pub use stored::TOPIC_VERSION;
 pub use topic::Topic;
-pub use weights::{LEAST_DIFFERENT_WORDS, THRESHOLD_BY_EXAMPLES, THRESHOLD_BY_WORDS};
+pub use weights::{MIN_DIFFERENT_WORDS, THRESHOLD_BY_EXAMPLES, THRESHOLD_BY_WORDS};
 pub use word_table::MAX_TOPIC_WORDS;

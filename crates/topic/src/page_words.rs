@@ -4,7 +4,7 @@ use neardup::{HashedText, PageText};
 use web::PageUrl;
 
 use crate::path_words::words_of_path;
-use crate::weights::{IN_PATH, LEAST_DIFFERENT_WORDS};
+use crate::weights::{IN_PATH, MIN_DIFFERENT_WORDS};
 use crate::word_table::WordTable;
 
 /// Maximum number of words that are read of a page.
@@ -19,7 +19,7 @@ pub(crate) struct PageWords {
     pub(crate) words: Vec<FoundWord>,
     /// Number of words read.
     pub(crate) length: usize,
-    /// Number of different words, at most [`LEAST_DIFFERENT_WORDS`].
+    /// Number of different words, at most [`MIN_DIFFERENT_WORDS`].
     pub(crate) different: usize,
 }
 
@@ -56,11 +56,11 @@ impl PageWords {
         let start_of_title = start_of(page.title.unwrap_or_default());
         table.each_word(start_of_title, |hash| title.push(hash));
         let mut times = vec![0_u32; topic_words];
-        let mut different = Vec::with_capacity(LEAST_DIFFERENT_WORDS);
+        let mut different = Vec::with_capacity(MIN_DIFFERENT_WORDS);
         let mut length = 0;
         for &hash in title.iter().chain(text.hashes()).take(MAX_PAGE_WORDS) {
             length += 1;
-            if different.len() < LEAST_DIFFERENT_WORDS && !different.contains(&hash) {
+            if different.len() < MIN_DIFFERENT_WORDS && !different.contains(&hash) {
                 different.push(hash);
             }
             if let Some(number) = table.number_of(hash) {

@@ -28,7 +28,7 @@ pub(crate) fn threshold_by_words(weights: &[f64]) -> Relevance {
 }
 
 /// Number of different words in a full text; a page with fewer is less relevant.
-pub const LEAST_DIFFERENT_WORDS: usize = 32;
+pub const MIN_DIFFERENT_WORDS: usize = 32;
 
 /// Number of occurrences in the text that a word of the URL's path counts as.
 pub(crate) const IN_PATH: u32 = 6;
@@ -40,7 +40,7 @@ const BY_LENGTH: f64 = 0.75;
 /// Number of words on a page of usual length.
 const USUAL_LENGTH: f64 = 500.0;
 /// Minimum length in words; shorter pages count as this long.
-const SHORT: usize = 100;
+const MIN_LENGTH: usize = 100;
 /// Saturation at which a word contributes its full weight: 14 occurrences in 500 words.
 const FULL_WORD: f64 = 0.7;
 
@@ -54,21 +54,21 @@ const DENSEST_OF_MANY: f64 = 0.4;
 /// Exponent of the inverse document frequency: between 1 and the 2 of tf-idf on both sides.
 const OF_IDF: f64 = 1.5;
 /// Minimum inverse document frequency: even a word in every document counts a little.
-const LEAST_IDF: f64 = 0.01;
+const MIN_IDF: f64 = 0.01;
 
 /// Returns the fraction of its weight, from 0 to 1, that a word contributes if it occurs `times` on
 /// a page of `length` words.
 pub(crate) fn covered(times: u32, length: usize) -> f64 {
-    let length = length.max(SHORT) as f64 / USUAL_LENGTH;
+    let length = length.max(MIN_LENGTH) as f64 / USUAL_LENGTH;
     let half = HALF_SATURATED * (1.0 - BY_LENGTH + BY_LENGTH * length);
     let saturation = f64::from(times) / (f64::from(times) + half);
     (saturation / FULL_WORD).min(1.0)
 }
 
 /// Returns the share of a word in an example, without its inverse document frequency. An example of
-/// fewer than [`SHORT`] words counts as one of [`SHORT`].
+/// fewer than [`MIN_LENGTH`] words counts as one of [`MIN_LENGTH`].
 pub(crate) fn share_of_example(times: u32, length: usize) -> f64 {
-    f64::from(times) / length.max(SHORT) as f64
+    f64::from(times) / length.max(MIN_LENGTH) as f64
 }
 
 /// Returns the factor of a word's weight by its inverse document frequency.
@@ -92,12 +92,12 @@ pub(crate) fn idf(frequency: u64, documents: u64) -> f64 {
     }
     let all = documents as f64 + 1.0;
     let share = (all / (frequency as f64 + 0.5)).ln() / (all / 0.5).ln();
-    share.clamp(LEAST_IDF, 1.0)
+    share.clamp(MIN_IDF, 1.0)
 }
 
 /// Returns the factor of a page with this many different words.
 pub(crate) fn of_variety(different: usize) -> f64 {
-    different.min(LEAST_DIFFERENT_WORDS) as f64 / LEAST_DIFFERENT_WORDS as f64
+    different.min(MIN_DIFFERENT_WORDS) as f64 / MIN_DIFFERENT_WORDS as f64
 }
 
 /// Returns the maximum share of the topic's words on a page that is not stuffed with them.
@@ -110,9 +110,9 @@ pub(crate) fn densest(weights: &[f64]) -> f64 {
 }
 
 /// Returns the share of the topic's words on a page of `length` words. A page of fewer than
-/// [`SHORT`] words counts as one of [`SHORT`].
+/// [`MIN_LENGTH`] words counts as one of [`MIN_LENGTH`].
 pub(crate) fn keyword_density(topic_words: u64, length: usize) -> f64 {
-    topic_words as f64 / length.max(SHORT) as f64
+    topic_words as f64 / length.max(MIN_LENGTH) as f64
 }
 
 /// Returns the factor of a page of this keyword density: 1, or the square of `densest /
@@ -165,8 +165,8 @@ mod tests {
     fn a_word_that_no_document_has_is_rare_and_one_of_all_documents_hardly_counts() {
         assert_eq!(idf(0, 0), 1.0);
         assert_eq!(idf(0, 1_000), 1.0);
-        assert_eq!(idf(1_000, 1_000), LEAST_IDF);
-        assert_eq!(idf(5_000, 1_000), LEAST_IDF);
+        assert_eq!(idf(1_000, 1_000), MIN_IDF);
+        assert_eq!(idf(5_000, 1_000), MIN_IDF);
         assert!(idf(1, 1_000) > idf(10, 1_000));
     }
 

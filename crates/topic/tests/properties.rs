@@ -10,8 +10,8 @@ use neardup::{HashKey, HashedText, PageText};
 use neardup::{NormalText, Unit, Width};
 use proptest::prelude::*;
 use topic::{
-    DocumentFrequencies, ExampleText, LEAST_DIFFERENT_WORDS, LinkText, MAX_PAGE_BYTES,
-    MAX_TOPIC_WORDS, Relevance, Topic, Warning,
+    DocumentFrequencies, ExampleText, LinkText, MAX_PAGE_BYTES, MAX_TOPIC_WORDS,
+    MIN_DIFFERENT_WORDS, Relevance, Topic, Warning,
 };
 use web::{CanonicalForm, PageUrl};
 
@@ -169,7 +169,7 @@ fn a_page_of_the_topics_words_a_million_times_is_no_more_relevant_than_a_good_on
     let good = "tidal power ".repeat(11) + &filler(300);
     let stuffed = "tidal power ".repeat(500_000);
     assert!(relevance(&topic, &stuffed) < topic.threshold());
-    let stuffed_text = filler(LEAST_DIFFERENT_WORDS) + &stuffed;
+    let stuffed_text = filler(MIN_DIFFERENT_WORDS) + &stuffed;
     assert!(relevance(&topic, &stuffed_text) <= Relevance::FULL);
     assert_eq!(relevance(&topic, &good), Relevance::FULL);
 }
@@ -228,7 +228,7 @@ fn examples_are_on_topic_by_the_topic_of_the_others_and_other_pages_are_not() {
         let (topic, warnings) = Topic::of_examples(&examples, None).unwrap();
         assert_eq!(warnings, []);
         // Short texts have few different words.
-        let page = text.to_owned() + &filler(LEAST_DIFFERENT_WORDS);
+        let page = text.to_owned() + &filler(MIN_DIFFERENT_WORDS);
         assert!(relevance(&topic, &page) >= topic.threshold(), "{text}");
         for other in OTHERS {
             assert!(relevance(&topic, other) < topic.threshold(), "{other}");

@@ -27,9 +27,9 @@ use data_encoding::HEXLOWER;
 use thiserror::Error;
 
 /// Minimum number of characters of a token that a user chooses.
-pub const LEAST_TOKEN: usize = 16;
+pub const MIN_TOKEN: usize = 16;
 /// Maximum number of characters of such a token.
-pub const MOST_TOKEN: usize = 256;
+pub const MAX_TOKEN: usize = 256;
 
 /// The name of the token in the URL that is printed.
 const PARAMETER: &str = "token";
@@ -68,7 +68,7 @@ pub struct Token {
 pub enum TokenError {
     /// Its length is wrong.
     #[error(
-        "the token must have {LEAST_TOKEN} to {MOST_TOKEN} characters, got {0}; create one with \
+        "the token must have {MIN_TOKEN} to {MAX_TOKEN} characters, got {0}; create one with \
          `openssl rand -hex 16`"
     )]
     Length(usize),
@@ -97,7 +97,7 @@ impl Token {
         if !text.bytes().all(is_allowed) {
             return Err(TokenError::Character);
         }
-        if !(LEAST_TOKEN..=MOST_TOKEN).contains(&text.len()) {
+        if !(MIN_TOKEN..=MAX_TOKEN).contains(&text.len()) {
             return Err(TokenError::Length(text.len()));
         }
         Ok(Self {

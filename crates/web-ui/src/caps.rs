@@ -25,7 +25,7 @@ pub const BROKEN_LINKS: usize = 200;
 pub const PATTERNS: usize = 50;
 /// Settings.
 pub const SETTINGS: usize = 120;
-/// Complaints about politeness, and remarks on damage.
+/// Findings about politeness, and remarks on damage.
 pub const NOTICES: usize = 20;
 
 /// Bytes of a URL.

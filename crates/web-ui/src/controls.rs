@@ -1,12 +1,12 @@
 //! Controls: a form whose fields become lines of `control.toml`.
 //!
 //! First a preview shows the lines that the file will get, then the file is replaced in one step;
-//! the crawl's own watch obeys it. A text is written only if [`control_file::read`] accepts it and
-//! the file has not changed since the preview. The file is the only way in: the form can only order
-//! what an editor can write there.
+//! the crawl applies it. A text is written only if [`control_file::read`] accepts it and
+//! the file has not changed since the preview. The file is the only way in: the form can only
+//! change what an editor can write there.
 
+mod form;
 mod lines;
-mod orders;
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -25,8 +25,8 @@ use disk::{Disk, SystemDisk};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
+use self::form::{ControlForm, Values};
 use self::lines::Line;
-use self::orders::{Orders, Values};
 use crate::access::Granted;
 use crate::caps;
 use crate::dashboard::Dashboard;
@@ -45,13 +45,13 @@ pub(crate) struct ControlsQuery {
     written: bool,
 }
 
-/// An order, and the file that its preview was made of.
+/// A change, and the file that its preview was made of.
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct OrderForm {
     #[serde(default)]
     base: String,
     #[serde(flatten)]
-    orders: Orders,
+    values: ControlForm,
 }
 
 #[derive(Template)]
@@ -113,7 +113,7 @@ pub(crate) async fn show(
     Ok(([REFERRER_POLICY], page.await?).into_response())
 }
 
-/// Shows the lines that an order writes.
+/// Shows the lines that a change writes.
 pub(crate) async fn preview(
     State(dashboard): State<Arc<Dashboard>>,
     Extension(granted): Extension<Granted>,
@@ -125,12 +125,12 @@ pub(crate) async fn preview(
         let frame = dashboard
             .look(|look| dashboard.frame(Tab::Controls, granted, look))
             .still();
-        let after = form.orders.write_into(text).map_err(in_file)?;
+        let after = form.values.write_into(text).map_err(in_file)?;
         let lines = lines::between(text, &after);
         match control_file::read(&after) {
             Ok(overrides) => Html::of(&PreviewPage {
                 frame,
-                fields: form.orders.fields(),
+                fields: form.values.fields(),
                 base: digest(before.as_deref()),
                 has_changes: after != text,
                 lines,
@@ -146,14 +146,14 @@ pub(crate) async fn preview(
     Ok(([REFERRER_POLICY], page.await?).into_response())
 }
 
-/// Writes an order into the file.
+/// Writes a change into the file.
 pub(crate) async fn write(
     State(dashboard): State<Arc<Dashboard>>,
     Form(form): Form<OrderForm>,
 ) -> Result<Redirect, Refusal> {
     let written = dashboard.answer(move |dashboard| {
-        let ordering = dashboard.ordering.lock();
-        let _ordering = ordering.unwrap_or_else(PoisonError::into_inner);
+        let lock = dashboard.write_lock.lock();
+        let _lock = lock.unwrap_or_else(PoisonError::into_inner);
         let path = path(dashboard)?;
         let before = read(&path)?;
         if digest(before.as_deref()) != form.base {
@@ -162,7 +162,7 @@ pub(crate) async fn write(
             )));
         }
         let after = form
-            .orders
+            .values
             .write_into(before.as_deref().unwrap_or_default());
         let after = after.map_err(in_file)?;
         control_file::read(&after).map_err(in_file)?;
@@ -182,7 +182,7 @@ pub(crate) async fn write(
 
 /// Returns the path of the file, or a refusal if no crawl reads it.
 fn path(dashboard: &Dashboard) -> Result<PathBuf, Refusal> {
-    if dashboard.crawl.takes_orders {
+    if dashboard.crawl.takes_actions {
         return Ok(dashboard.crawl.directory.join(CONTROL));
     }
     Err(Refusal::Question(format!(
@@ -190,7 +190,7 @@ fn path(dashboard: &Dashboard) -> Result<PathBuf, Refusal> {
     )))
 }
 
-/// Returns the refusal of a file that cannot be changed as ordered.
+/// Returns the refusal of a file that cannot be changed as requested.
 fn in_file(mistake: impl std::fmt::Display) -> Refusal {
     Refusal::Question(format!("{CONTROL}: {mistake}"))
 }

@@ -1,9 +1,9 @@
 //! The dashboard: pages that show a crawl during or after its run, from its own process or another.
 //!
-//! Each view is a module with a handler (`show`), a value with its figures, and a template in
+//! Each view is a module with a handler (`show`), a value with its statistics, and a template in
 //! `templates/dashboard`, which shares fragments with the report. A handler works in three steps:
-//! it reads the question, looks at the figures off the reactor, and renders. `frame.rs` is common
-//! to all pages.
+//! it reads the question, looks at the statistics off the reactor, and renders. `frame.rs` is
+//! common to all pages.
 //!
 //! The dashboard knows a directory but not a running crawl: it reads the journal, the archive and
 //! the search index, and takes no lock (docs/adr/0019). Answers that need the settings of the crawl
@@ -40,11 +40,11 @@ use web::{CanonicalForm, Clock, PageUrl};
 use crate::access::Granted;
 use crate::caps;
 use crate::dashboard::frame::{Frame, Refusal, Tab};
-use crate::figures::{Figures, Look};
 use crate::format::cut;
 use crate::in_flight::UrlsInFlight;
-use crate::least_delays::LeastDelays;
+use crate::live_statistics::{LiveStatistics, Look};
 use crate::machine;
+use crate::min_delays::MinDelays;
 use crate::report::Setting;
 
 /// Questions that read the whole journal, at a time: each takes seconds of a large crawl.
@@ -65,11 +65,11 @@ pub struct WatchedCrawl {
     /// The settings of the last session, without secrets.
     pub settings: Vec<Setting>,
     /// The shortest waits of hosts.
-    pub least_delays: LeastDelays,
+    pub min_delays: MinDelays,
     /// The canonical form for comparing its URLs.
     pub form: CanonicalForm,
-    /// True if the crawl obeys the `control.toml` of its directory.
-    pub takes_orders: bool,
+    /// True if the crawl applies the `control.toml` of its directory.
+    pub takes_actions: bool,
     /// Answers that need its settings.
     pub queries: CrawlQueries,
 }
@@ -130,22 +130,22 @@ pub struct SimilarPage {
 /// All that the views share.
 pub(crate) struct Dashboard {
     pub(crate) crawl: WatchedCrawl,
-    pub(crate) figures: Figures,
+    pub(crate) figures: LiveStatistics,
     pub(crate) urls_in_flight: UrlsInFlight,
     pub(crate) clock: Clock,
     /// Held from the reading of control.toml to its replacement.
-    pub(crate) ordering: Mutex<()>,
+    pub(crate) write_lock: Mutex<()>,
     slow_questions: Arc<Semaphore>,
 }
 
 impl Dashboard {
     pub(crate) fn new(crawl: WatchedCrawl, clock: Clock) -> Arc<Self> {
         Arc::new(Self {
-            figures: Figures::of(crawl.state.clone()),
+            figures: LiveStatistics::of(crawl.state.clone()),
             urls_in_flight: UrlsInFlight::default(),
             crawl,
             clock,
-            ordering: Mutex::new(()),
+            write_lock: Mutex::new(()),
             slow_questions: Arc::new(Semaphore::new(SLOW_QUESTIONS)),
         })
     }
@@ -176,7 +176,7 @@ impl Dashboard {
         .await
     }
 
-    /// Looks at the present figures.
+    /// Looks at the present statistics.
     pub(crate) fn look<T>(&self, look: impl FnOnce(&Look<'_>) -> T) -> T {
         self.figures.look(self.clock.now(), look)
     }

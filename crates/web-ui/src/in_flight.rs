@@ -1,4 +1,4 @@
-//! The URLs of visits under way.
+//! The URLs of visits in flight.
 //!
 //! The journal names them by sequence numbers. The record that queued a URL is looked for in a
 //! small part of the journal, once for each visit: URLs are remembered while their visits last.
@@ -9,15 +9,15 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use journal::{JournalFollower, Position, Record, StoreFault};
-use statistics::VisitUnderWay;
+use statistics::VisitInFlight;
 use web::PageUrl;
 
-/// A visit under way, and the part of the journal that has its URL.
-pub(crate) type Wanted = (VisitUnderWay, Option<Range<Position>>);
+/// A visit in flight, and the part of the journal that has its URL.
+pub(crate) type Wanted = (VisitInFlight, Option<Range<Position>>);
 
 /// The known URLs of visits. A number may come again in a rebuilt journal, but not with its time.
 #[derive(Debug, Default)]
-pub(crate) struct UrlsInFlight(Mutex<HashMap<VisitUnderWay, PageUrl>>);
+pub(crate) struct UrlsInFlight(Mutex<HashMap<VisitInFlight, PageUrl>>);
 
 impl UrlsInFlight {
     /// Returns the URLs of these visits, which are sorted by their sequence numbers; `None` for a
@@ -28,7 +28,7 @@ impl UrlsInFlight {
         let urls = wanted.iter().map(|(visit, within)| {
             known.remove(visit).or_else(|| {
                 let within = within.clone()?;
-                // A damaged journal is reported by the figures.
+                // A damaged journal is reported by the statistics.
                 find(&mut reader, state, visit.sequence, &within).ok()?
             })
         });

@@ -1,19 +1,20 @@
-//! Pages of HTML that show a crawl, made from its figures.
+//! Pages of HTML that show a crawl, made from its statistics.
 //!
-//! The figures come from `statistics`; this crate selects, bounds, draws and formats them. It is
+//! The statistics come from `statistics`; this crate selects, bounds, draws and formats them. It is
 //! the only crate that knows the template engine and the web server. The templates of a section are
 //! fragments, so that every page with that section includes the same one.
 //!
 //! - `report` has the sections of a report as values, which are also its JSON.
 //! - `server` serves the dashboard: `access` decides who may read and change, `dashboard` has a
-//!   module for each view, `controls` writes control.toml, `live` says when figures changed, and
-//!   `metrics` has them for monitoring. `figures` follow the journal, `in_flight`
+//!   module for each view, `controls` writes control.toml, `live` says when statistics changed, and
+//!   `metrics` has them for monitoring. `live_statistics` follow the journal, `in_flight`
 //!   finds URLs in it, and `machine` reads the rest.
 //! - `charts` draws SVG; `format` writes numbers, sizes, times and text from the web.
 //! - `caps` has the bounds.
 //!
 //! Invariants: text from the web is always escaped by the templates, except our own SVG and style
-//! sheet. A page refers only to itself and to our own files. The same figures make the same bytes.
+//! sheet. A page refers only to itself and to our own files. The same statistics make the same
+//! bytes.
 
 pub mod caps;
 mod charts;
@@ -30,20 +31,20 @@ mod report;
 mod access;
 mod controls;
 mod dashboard;
-mod figures;
 mod in_flight;
-mod least_delays;
 mod live;
+mod live_statistics;
 mod machine;
 mod metrics;
+mod min_delays;
 mod server;
 
-pub use access::{LEAST_TOKEN, MOST_TOKEN, Token, TokenError};
+pub use access::{MAX_TOKEN, MIN_TOKEN, Token, TokenError};
 pub use dashboard::{
     CrawlQueries, Explanation, JudgedPair, Question, ReadText, SimilarPage, WatchedCrawl,
 };
 pub use format::cut;
-pub use least_delays::LeastDelays;
 pub use metrics::{METRICS, Metric, MetricKind};
+pub use min_delays::MinDelays;
 pub use report::*;
 pub use server::{DashboardServer, ServeError, ServeOptions};

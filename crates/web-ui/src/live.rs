@@ -1,4 +1,4 @@
-//! `/events`: server-sent events (HTML Standard, section 9.2) that say when the figures changed.
+//! `/events`: server-sent events (HTML Standard, section 9.2) that say when the statistics changed.
 //!
 //! An event carries only the position in the journal. The script then fetches the page that it is
 //! on and takes over the parts that are marked with `data-live`, so that everything is rendered by
@@ -80,7 +80,7 @@ pub(crate) async fn events(
 
 impl Viewer {
     /// Waits for the next change; `None` at the end of the stream. The first event comes at once:
-    /// the figures may have changed since the page was made.
+    /// the statistics may have changed since the page was made.
     async fn next(&mut self) -> Option<Event> {
         loop {
             self.ticks_left = self.ticks_left.checked_sub(1)?;

@@ -12,9 +12,9 @@ use disk::{Disk, SystemDisk};
 /// Maximum number of files of an archive whose sizes are added up.
 const MAX_FILES: usize = 100_000;
 
-/// The machine's figures of a crawl.
+/// The machine's statistics of a crawl.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct MachineFigures {
+pub(crate) struct MachineValues {
     /// The process that has the crawl open for writing.
     pub(crate) process: Option<u32>,
     /// Its resident memory in bytes.
@@ -25,15 +25,15 @@ pub(crate) struct MachineFigures {
     pub(crate) free: Option<u64>,
 }
 
-impl MachineFigures {
-    /// Reads the figures of the crawl with this state and archive.
+impl MachineValues {
+    /// Reads the statistics of the crawl with this state and archive.
     pub(crate) fn read(state: &Path, archive: &Path) -> Self {
         let process = process(state);
         Self {
             process,
             memory: process.and_then(memory),
             archive: size(archive),
-            free: SystemDisk.free_room(archive),
+            free: SystemDisk.free_space(archive),
         }
     }
 }

@@ -1,6 +1,6 @@
-//! `/metrics` and `/healthz`: the figures of a crawl for monitoring.
+//! `/metrics` and `/healthz`: the statistics of a crawl for monitoring.
 //!
-//! The figures are collected when they are asked for, in the text format of Prometheus
+//! The statistics are collected when they are asked for, in the text format of Prometheus
 //! (OpenMetrics 1.0). The names are constants of `metrics/names.rs`; docs/guide/metrics.md is made
 //! from them, and config/grafana.json and config/alerts.yml use no others (tests compare all
 //! three). No label has text from the web, so the number of series is fixed.
@@ -21,13 +21,13 @@ use prometheus_client::registry::Registry;
 use statistics::Counts;
 
 use self::names::{
-    ARCHIVE, EXCLUDED, FAILED, FREE, HOSTS, IN_FLIGHT, LAST_VISIT, MEMORY, PAGES, QUEUED, RECEIVED,
-    RUNNING, SET_ASIDE,
+    ARCHIVE, EXCLUDED, FAILED, FREE, HOSTS, IN_FLIGHT, LAST_VISIT, MEMORY, PAGES, QUARANTINED,
+    QUEUED, RECEIVED, RUNNING,
 };
 pub use self::names::{METRICS, Metric, MetricKind};
 use crate::dashboard::frame::Refusal;
 use crate::dashboard::{Dashboard, in_flight};
-use crate::machine::MachineFigures;
+use crate::machine::MachineValues;
 
 /// The media type of the format (OpenMetrics 1.0, section "Overall structure").
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -36,7 +36,7 @@ const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset
 pub(crate) async fn show(State(dashboard): State<Arc<Dashboard>>) -> Result<Response, Refusal> {
     let text = dashboard.answer(|dashboard| {
         let crawl = &dashboard.crawl;
-        let machine = MachineFigures::read(&crawl.state, &crawl.archive);
+        let machine = MachineValues::read(&crawl.state, &crawl.archive);
         let is_running = machine.process.is_some();
         let (counts, in_flight) = dashboard.look(|look| {
             let in_flight = in_flight::count(look, is_running).unwrap_or_default();
@@ -63,7 +63,7 @@ pub(crate) async fn health(State(dashboard): State<Arc<Dashboard>>) -> Result<Re
 fn write(
     counts: &Counts,
     in_flight: u64,
-    machine: &MachineFigures,
+    machine: &MachineValues,
 ) -> Result<String, std::fmt::Error> {
     let mut registry = Registry::default();
     let pages = Family::<[(&str, &str); 1], Counter>::default();
@@ -82,7 +82,7 @@ fn write(
     counter(&mut registry, &RECEIVED, counts.bytes);
     gauge(&mut registry, &QUEUED, counts.queued);
     gauge(&mut registry, &IN_FLIGHT, in_flight);
-    gauge(&mut registry, &SET_ASIDE, counts.set_aside);
+    gauge(&mut registry, &QUARANTINED, counts.quarantined);
     gauge(&mut registry, &HOSTS, counts.hosts);
     let last = counts.last_visit_at.unwrap_or_default();
     gauge(&mut registry, &LAST_VISIT, last.as_millis() / 1_000);
@@ -119,7 +119,7 @@ mod tests {
             bytes: u64::MAX,
             ..Counts::default()
         };
-        let text = write(&counts, 0, &MachineFigures::default()).unwrap();
+        let text = write(&counts, 0, &MachineValues::default()).unwrap();
         for metric in METRICS {
             let (name, kind) = (metric.registered(), metric.kind.as_str());
             assert!(text.contains(&format!("# TYPE {name} {kind}\n")), "{text}");

@@ -10,8 +10,8 @@
 pub(crate) mod gather;
 mod hosts;
 mod links;
+mod report_counts;
 pub(crate) mod summary;
-mod tally;
 mod timeline;
 mod verdicts;
 
@@ -30,18 +30,18 @@ pub use self::links::{
     BrokenLink, BrokenLinks, CutVisits, ExcludedLinks, Failure, Failures, Pattern, PatternExample,
     Patterns, Skipped, SkippedKind,
 };
+pub use self::report_counts::{Count, ReportCounts};
 pub use self::summary::Setting;
-pub use self::tally::{Count, Tally};
 pub use self::timeline::{Point, Timeline};
 pub use self::verdicts::{Cluster, Clusters, Duplicate, Verdicts};
 use crate::filters;
 
-/// The figures of a report.
+/// The statistics of a report.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Report {
     /// The seeds' hosts, in words.
     pub title: String,
-    /// Remarks on unreadable data. The figures cover the readable data.
+    /// Remarks on unreadable data. The statistics cover the readable data.
     pub notices: Vec<String>,
     /// The counts of the crawl.
     pub summary: Counts,
@@ -56,11 +56,11 @@ pub struct Report {
     /// Clusters of duplicates.
     pub clusters: Clusters,
     /// Visits by the status code of their last answer.
-    pub status_codes: Tally,
+    pub status_codes: ReportCounts,
     /// Visits by media type.
-    pub types: Tally,
+    pub types: ReportCounts,
     /// Pages by language.
-    pub languages: Tally,
+    pub languages: ReportCounts,
     /// Failures.
     pub failures: Failures,
     /// Links to pages that do not exist.
@@ -89,9 +89,9 @@ struct ReportPage<'a> {
     hosts: &'a Hosts,
     verdicts: &'a Verdicts,
     clusters: &'a Clusters,
-    status_codes: &'a Tally,
-    types: &'a Tally,
-    languages: &'a Tally,
+    status_codes: &'a ReportCounts,
+    types: &'a ReportCounts,
+    languages: &'a ReportCounts,
     failures: &'a Failures,
     broken_links: &'a BrokenLinks,
     skipped: &'a Skipped,

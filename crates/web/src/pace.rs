@@ -81,9 +81,9 @@ impl fmt::Display for WaitReason {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RestartRule {
     /// Minimum wait of any host: the configured delay.
-    pub least_wait: Duration,
+    pub min_wait: Duration,
     /// Maximum wait that an earlier response causes: the configured ceiling of delays.
-    pub most_wait: Duration,
+    pub max_wait: Duration,
     /// The delay factor in thousandths of a response time: a factor of 5 is 5000.
     pub factor: u32,
 }
@@ -109,18 +109,18 @@ impl Pace {
     }
 
     /// Returns the state, in a new session, of a host that has had its last chance. Its failures
-    /// and the wait after them are forgotten, except for `least_wait`. A wait that the host itself
+    /// and the wait after them are forgotten, except for `min_wait`. A wait that the host itself
     /// requested remains.
     #[must_use]
-    pub fn with_new_chance(self, now: Timestamp, least_wait: Duration) -> Pace {
+    pub fn with_new_chance(self, now: Timestamp, min_wait: Duration) -> Pace {
         let ready = match self.why {
-            WaitReason::Failures => self.ready.min(now + least_wait),
+            WaitReason::Failures => self.ready.min(now + min_wait),
             _ => self.ready,
         };
         Pace {
             ready,
             failures: 0,
-            wait: self.wait.min(least_wait),
+            wait: self.wait.min(min_wait),
             ..self
         }
     }
@@ -140,11 +140,11 @@ impl Pace {
     ///
     /// | the host | waits from `at` for |
     /// |---|---|
-    /// | has responded before | the last known wait for any reason, at most `most_wait` |
-    /// | got a request, and never responded | factor × the time since then, at most `most_wait` |
-    /// | never got a request | `least_wait` |
+    /// | has responded before | the last known wait for any reason, at most `max_wait` |
+    /// | got a request, and never responded | factor × the time since then, at most `max_wait` |
+    /// | never got a request | `min_wait` |
     ///
-    /// The wait is at least `least_wait`. The wait that the page in flight would have caused is
+    /// The wait is at least `min_wait`. The wait that the page in flight would have caused is
     /// unknown; the host's earlier response time is the best estimate.
     #[must_use]
     pub fn after_restart(self, at: Timestamp, rule: RestartRule) -> Pace {
@@ -155,7 +155,7 @@ impl Pace {
             }
             _ => self.wait,
         };
-        let wait = known.min(rule.most_wait).max(rule.least_wait);
+        let wait = known.min(rule.max_wait).max(rule.min_wait);
         Pace {
             ready: self.ready.max(at + wait),
             ..self
@@ -164,10 +164,10 @@ impl Pace {
 
     /// Returns the state of a host from its first request at `at` until it responds.
     #[must_use]
-    pub fn unanswered(at: Timestamp, least_wait: Duration) -> Pace {
+    pub fn unanswered(at: Timestamp, min_wait: Duration) -> Pace {
         Pace {
-            ready: at + least_wait,
-            wait: least_wait,
+            ready: at + min_wait,
+            wait: min_wait,
             why: WaitReason::Unanswered,
             ..Pace::default()
         }
@@ -183,11 +183,11 @@ impl Pace {
     /// after its last response, as if that had ended now. The second value is the shift of its
     /// times into the past, which also applies to the times of its pages.
     #[must_use]
-    pub fn set_back(self, now: Timestamp, least_wait: Duration) -> (Pace, Duration) {
+    pub fn set_back(self, now: Timestamp, min_wait: Duration) -> (Pace, Duration) {
         let by = self.answered.since(now);
         if by.is_zero() {
             let longest = match self.answered == Timestamp::default() {
-                true => now + self.wait.max(least_wait),
+                true => now + self.wait.max(min_wait),
                 false => self.ready,
             };
             let ready = self.ready.min(longest);
@@ -261,8 +261,8 @@ mod tests {
     fn after_a_death_a_host_waits_for_its_last_known_wait() {
         let second = Duration::from_secs(1);
         let rule = RestartRule {
-            least_wait: second,
-            most_wait: 30 * second,
+            min_wait: second,
+            max_wait: 30 * second,
             factor: 5000,
         };
         // Reason, length of the wait → time of the next request, after a death at 9 s
@@ -300,8 +300,8 @@ mod tests {
     #[test]
     fn a_host_that_never_answered_counts_as_slow_as_its_silence_is_long() {
         let rule = RestartRule {
-            least_wait: Duration::from_secs(1),
-            most_wait: Duration::from_secs(30),
+            min_wait: Duration::from_secs(1),
+            max_wait: Duration::from_secs(30),
             factor: 5000,
         };
         // Time of the request → time of the next one, after a death at 20 s
@@ -312,7 +312,7 @@ mod tests {
             (17_000, 35_000),
             (1_000, 50_000),
         ] {
-            let pace = Pace::unanswered(at(asked), rule.least_wait);
+            let pace = Pace::unanswered(at(asked), rule.min_wait);
             assert_eq!(
                 pace.after_restart(at(20_000), rule).ready,
                 at(expected),
@@ -330,7 +330,7 @@ mod tests {
             (DAY, DAY + 2_000, 7_000, DAY - 5_000),
             (DAY, DAY - 9_000, 0, DAY - 5_000),
             (5_001, 8_000, 7_999, 1),
-            // The answer is not in the future: the wait stays.
+            // The response is not in the future: the wait stays.
             (5_000, 8_000, 8_000, 0),
             (4_000, DAY, DAY, 0),
             // The host never answered.

@@ -142,7 +142,7 @@ fn a_request_is_what_was_written() {
 #[test]
 fn a_url_that_is_not_a_page_is_refused_with_its_reason() {
     let form = CanonicalForm::default();
-    for (text, complaint) in [
+    for (text, finding) in [
         ("", "not a URL"),
         ("example.org/a", "not a URL"),
         ("http://", "not a URL"),
@@ -159,7 +159,7 @@ fn a_url_that_is_not_a_page_is_refused_with_its_reason() {
         ),
     ] {
         let error = PageUrl::parse(text, &form).expect_err(text);
-        assert_eq!(error.to_string(), complaint, "{text}");
+        assert_eq!(error.to_string(), finding, "{text}");
     }
 }
 

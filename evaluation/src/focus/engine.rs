@@ -19,7 +19,7 @@ use http::{HeaderMap, HeaderValue};
 use journal::DiscoveredUrl;
 use neardup::{Features, HashKey, SignatureBuilder};
 use reading::ReadingRules;
-use sinks::{ArchiveEnd, Archived, Settled, Sink, SinkFault, Visit};
+use sinks::{ArchiveEnd, Archived, CommitPoint, Sink, SinkFault, Visit};
 use store::{ComparisonOptions, EmbeddedStore, Frontier, FrontierRules, StoreOptions};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
@@ -51,7 +51,7 @@ struct Directories {
 
 #[async_trait]
 impl Fetch for Directories {
-    async fn ask(&self, url: &PageUrl, _known: &Validators) -> Result<Exchange, FetchFailure> {
+    async fn request(&self, url: &PageUrl, _known: &Validators) -> Result<Exchange, FetchFailure> {
         let started = self.clock.now();
         tokio::time::sleep(ANSWER).await;
         let page = self.hosts.of_url(url);
@@ -101,7 +101,7 @@ impl Sink for VisitOrder {
             .state
             .lock()
             .expect("no panic happens while it is locked");
-        let ticket = state.0;
+        let archive_sequence = state.0;
         state.0 += 1;
         let is_page = visit
             .exchanges
@@ -113,11 +113,11 @@ impl Sink for VisitOrder {
             state.1.push(SimulatedVisit { at, page });
         }
         Ok(Archived {
-            ticket,
+            archive_sequence,
             file: "order".to_owned(),
-            offset: ticket,
-            end: ticket + 1,
-            page_offset: ticket,
+            offset: archive_sequence,
+            end: archive_sequence + 1,
+            page_offset: archive_sequence,
             captures: Vec::new(),
         })
     }
@@ -126,7 +126,7 @@ impl Sink for VisitOrder {
         Ok(self.end())
     }
 
-    async fn settled(&self, _settled: Option<Settled>) -> Result<(), SinkFault> {
+    async fn set_commit_point(&self, _point: Option<CommitPoint>) -> Result<(), SinkFault> {
         Ok(())
     }
 
@@ -240,7 +240,7 @@ async fn run(crawl: &EngineCrawl<'_>, state: &Path) -> Result<Vec<SimulatedVisit
 fn store_options(clock: &Clock, disk: &Arc<dyn Disk>, crawl: &EngineCrawl<'_>) -> StoreOptions {
     StoreOptions {
         rules: FrontierRules {
-            least_wait: DELAY,
+            min_wait: DELAY,
             best_first: crawl.topic.is_some(),
             anticipation: crawl.anticipation,
             ..FrontierRules::default()

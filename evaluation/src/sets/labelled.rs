@@ -94,7 +94,7 @@ pub(crate) fn articles(places: &Places) -> Result<Set, Absent> {
 }
 
 /// The least label by which people call a pair a duplicate.
-const LEAST_LABEL: f64 = 2.0;
+const MIN_LABEL: f64 = 2.0;
 
 pub(crate) fn judged_pairs(places: &Places) -> Result<Set, Absent> {
     let archive = places.data.join("judged-pairs.tar.zst");
@@ -118,7 +118,7 @@ pub(crate) fn judged_pairs(places: &Places) -> Result<Set, Absent> {
                 String::from_utf8_lossy(text).into_owned(),
             ));
         }
-        let of_label = if label >= LEAST_LABEL {
+        let of_label = if label >= MIN_LABEL {
             &mut alike
         } else {
             &mut different

@@ -63,7 +63,7 @@ const ONE: f64 = 0.95;
 /// The same for pages with the same title.
 const ONE_OF_ONE_NAME: f64 = 0.80;
 /// The share of a site's pages that may be merged wrongly.
-const MOST_LOST: f64 = 0.003;
+const MAX_LOST: f64 = 0.003;
 
 /// The parts of a page by which its site distinguishes it.
 struct Truth {
@@ -103,7 +103,7 @@ pub(crate) fn load(places: &Places, site: &Site) -> Result<Set, Absent> {
             editions.join(", "),
             same.len()
         ),
-        questions: vec![distinct(Goal::MergedBelow(MOST_LOST), same)],
+        questions: vec![distinct(Goal::MergedBelow(MAX_LOST), same)],
         pages,
     })
 }

@@ -117,7 +117,7 @@ fn a_focused_crawl_that_is_rebuilt_from_its_archive_goes_on_as_if_nothing_had_ha
     fs::remove_dir_all(crawl.out().join("state")).unwrap();
     let (report, errors) = rebuild(&crawl);
     assert_eq!(report["from"], "archive", "{errors}");
-    assert_eq!(report["links_not_told"], 0);
+    assert_eq!(report["links_omitted"], 0);
     assert_eq!(figures(&crawl), before);
     assert_eq!(crawl.rows(), rows);
     crawl.is_sound();

@@ -19,7 +19,7 @@ const RUNS: usize = 3;
 
 /// Returns the least processor time of `runs` runs of `work`, in seconds, of all threads together.
 /// Unlike the clock it is the same on a busy machine. Linux only; elsewhere it is 0.
-fn least_cpu(runs: usize, mut work: impl FnMut()) -> f64 {
+fn min_cpu(runs: usize, mut work: impl FnMut()) -> f64 {
     let run = |_| {
         let before = cpu_seconds();
         work();
@@ -113,7 +113,7 @@ fn batch_query(directory: &Path, queries: usize, repository: usize) -> Result<()
             let workers = NonZeroUsize::new(workers).unwrap_or(NonZeroUsize::MIN);
             let (mut hits, mut cpu) = (0_u64, f64::INFINITY);
             let time = best_by_clock(RUNS, || {
-                cpu = cpu.min(least_cpu(1, || {
+                cpu = cpu.min(min_cpu(1, || {
                     hits = 0;
                     let counted = indexed.run(&file, workers, Control::none(), |_| {
                         hits += 1;
@@ -156,7 +156,7 @@ fn join(directory: &Path, count: usize, memory: usize) -> Result<(), BatchError>
         };
         let (mut joined, mut cpu) = (None, f64::INFINITY);
         let time = best_by_clock(RUNS, || {
-            cpu = cpu.min(least_cpu(1, || {
+            cpu = cpu.min(min_cpu(1, || {
                 joined = self_join(&file, &options, Control::none(), |_| {
                     Ok::<(), BatchError>(())
                 })

@@ -19,7 +19,7 @@ use crate::error::BatchError;
 const MARGIN: f64 = 4.0;
 
 /// Minimum estimate for reading the texts. Small edits of texts of fifty words leave more.
-const LEAST_OF_TEXTS: f64 = 0.3;
+const MIN_OF_TEXTS: f64 = 0.3;
 
 /// The decision about pairs of candidates.
 #[derive(Clone, Copy)]
@@ -122,7 +122,7 @@ fn resembling(one: &Candidate<'_>, two: &Candidate<'_>) -> Option<MatchKind> {
     let one = one.banded.signature.text.as_deref()?;
     let two = two.banded.signature.text.as_deref()?;
     let resemblance = one.sketch.as_ref()?.resemblance(two.sketch.as_ref()?);
-    (resemblance >= LEAST_OF_TEXTS).then(|| MatchKind::Near {
+    (resemblance >= MIN_OF_TEXTS).then(|| MatchKind::Near {
         distance: one.fingerprint.distance(two.fingerprint),
         resemblance,
     })

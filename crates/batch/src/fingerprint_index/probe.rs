@@ -235,7 +235,7 @@ struct Judged {
     sibling: u32,
     /// The minimum number of errors in the other half: matches of the upper half are not found
     /// again.
-    least_in_other: u32,
+    min_in_other: u32,
 }
 
 impl Judged {
@@ -249,7 +249,7 @@ impl Judged {
             behind_leader,
             other_half: behind_leader - sibling,
             sibling,
-            least_in_other: match step.table {
+            min_in_other: match step.table {
                 0 | 1 => 0,
                 _ => upper_errors(probe.distance) + 1,
             },
@@ -267,7 +267,7 @@ impl Judged {
         let in_sibling = low_bits(difference >> self.other_half, self.sibling).count_ones();
         let in_other = low_bits(difference, self.other_half).count_ones();
         let is_reported = (self.step.least..=self.step.most).contains(&in_sibling)
-            && in_other >= self.least_in_other;
+            && in_other >= self.min_in_other;
         is_reported.then_some(distance)
     }
 }

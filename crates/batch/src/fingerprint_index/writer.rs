@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use super::column::ColumnWriter;
 use super::file::FingerprintIndex;
 use super::layout::{Layout, MIN_BITS, TABLES, low_bits, width_of};
-use crate::LEAST_MEMORY;
+use crate::MIN_MEMORY;
 use crate::control::{Control, Gauge, Step};
 use crate::error::BatchError;
 use crate::fields::take;
@@ -24,7 +24,7 @@ const REPORTED: u64 = 1 << 16;
 /// The options of writing an index.
 #[derive(Clone, Debug)]
 pub struct IndexOptions {
-    /// The approximate memory budget in bytes. At least [`LEAST_MEMORY`] are used.
+    /// The approximate memory budget in bytes. At least [`MIN_MEMORY`] are used.
     pub memory: usize,
     /// The directory for data that exceed the memory, in files without names: 16 bytes per
     /// fingerprint.
@@ -62,7 +62,7 @@ impl IndexWriter {
         let layout = layout_of(source, control)?;
         let scratch = Scratch::new(&options.scratch);
         // A merge reads half as much as the sorter holds.
-        let memory = options.memory.max(LEAST_MEMORY) / 3 * 2;
+        let memory = options.memory.max(MIN_MEMORY) / 3 * 2;
         let mut sorting = Gauge::new(control, Some(TABLES as u64 * layout.len));
         let mut writing = Gauge::new(control, Some(TABLES as u64 * layout.len));
         for table in 0..TABLES {

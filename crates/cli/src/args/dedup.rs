@@ -59,7 +59,7 @@ pub(crate) struct DedupArgs {
     #[arg(long, value_name = "C")]
     #[arg(conflicts_with_all = ["clusters", "unit", "against", "keep", "save_index", "signatures"])]
     #[arg(conflicts_with_all = ["merge", "report", "distance", "resemblance", "verify"])]
-    #[arg(conflicts_with_all = ["least_words", "recall", "exact"])]
+    #[arg(conflicts_with_all = ["min_words", "recall", "exact"])]
     pub(crate) containment: Option<f64>,
     /// Print precision, recall and F1 of --pairs, and of fingerprints alone at each distance,
     /// measured on the labels in this file: lines of {"a", "b", "label"}, or three columns

@@ -48,10 +48,10 @@ impl StoreArg {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 States:
-  live    the node sends heartbeats
-  silent  no heartbeat for one term; its buckets are about to be reassigned
-  left    it ended normally
-  lapsed  its term expired, and its buckets were reassigned
+  live     the node sends heartbeats
+  silent   no heartbeat for one term; its buckets are about to be reassigned
+  left     it ended normally
+  expired  its term expired, and its buckets were reassigned
 
 Examples:
   crawler nodes --store postgres://crawl@db.example.org/web

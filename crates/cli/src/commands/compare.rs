@@ -68,7 +68,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), CommandError> {
     let signature_builder = args
         .features
         .signature_builder(&[args.a.clone(), args.b.clone()], &mut input, &reader)?
-        .least_words(args.verdict.least_words());
+        .min_words(args.verdict.min_words());
     let compared = |path| -> Result<ComparedDocument, CommandError> {
         let document =
             corpus::only_document(path, &input).map_err(|error| CommandError::of_usage(&error))?;
@@ -227,18 +227,16 @@ fn reason(
         Some(MatchKind::Near { .. }) | None => {}
     }
     let words = a.text.len().min(b.text.len());
-    let least_words = args.verdict.least_words();
-    if words < least_words {
-        return format!(
-            "{words} words, below --least-words {least_words}: compared for equality only"
-        );
+    let min_words = args.verdict.min_words();
+    if words < min_words {
+        return format!("{words} words, below --min-words {min_words}: compared for equality only");
     }
     if !criterion.needs_bands() {
         let distance = a.fingerprint.distance(b.fingerprint);
         let most = criterion.distance();
         return format!("{distance} bits apart, at most {most} for near duplicates");
     }
-    let least = criterion.least_resemblance(u32::try_from(words).unwrap_or(u32::MAX));
+    let least = criterion.min_resemblance(u32::try_from(words).unwrap_or(u32::MAX));
     match (match_kind.is_some(), resemblance >= least) {
         (true, true) => format!("resemblance {resemblance:.4}, at least {least:.2}"),
         (true, false) => "most of the counted words are the same".to_owned(),

@@ -28,10 +28,10 @@ use batch::dedup::{self, Document, Finding, FindingKind, Options, Summary, Verif
 use batch::signature_file::{Extent, MergedShards, SignatureHeader};
 use batch::{BatchError, Control};
 use corpus::{
-    FileTexts, FingerprintDistribution, InputOptions, KeptSummary, Oddities, Reader, Tally,
+    FileTexts, FingerprintDistribution, InputDigest, InputOptions, KeptSummary, Reader, Warnings,
 };
 use indicatif::{HumanBytes, HumanCount};
-use messages::{CommandError, fault, say};
+use messages::{CommandError, counted, fault, say};
 use neardup::{BandDesign, SignatureBuilder, Sketch};
 use setup::skip_report::SkipReport;
 
@@ -54,10 +54,10 @@ struct DedupRun<'a> {
     resemblance: f64,
     progress: DedupProgress,
     skipped: RefCell<SkipReport>,
-    /// Tally of the documents, once they are read.
-    tally: RefCell<Option<Tally>>,
-    /// The oddities of all documents.
-    oddities: RefCell<Vec<Oddities>>,
+    /// InputDigest of the documents, once they are read.
+    input_digest: RefCell<Option<InputDigest>>,
+    /// The warnings of all documents.
+    warnings: RefCell<Vec<Warnings>>,
 }
 
 /// The outcome of a comparison whose findings are written.
@@ -99,7 +99,7 @@ impl<'a> DedupRun<'a> {
         let signature_builder = args
             .features
             .signature_builder(&args.paths, &mut input, &reader)?
-            .least_words(args.verdict.least_words());
+            .min_words(args.verdict.min_words());
         let (mut options, resemblance) = options(args)?;
         if options.criterion.asks_texts() {
             options.texts = Some(Arc::new(FileTexts::new(reader.clone(), input.clone())));
@@ -118,8 +118,8 @@ impl<'a> DedupRun<'a> {
             resemblance,
             progress: DedupProgress::new(args.work.quiet),
             skipped: RefCell::default(),
-            tally: RefCell::default(),
-            oddities: RefCell::default(),
+            input_digest: RefCell::default(),
+            warnings: RefCell::default(),
         })
     }
 
@@ -235,9 +235,9 @@ impl<'a> DedupRun<'a> {
 
     /// Writes the documents that do not repeat an earlier one, if requested.
     fn keep(&self) -> Result<Option<KeptSummary>, CommandError> {
-        let (survivors, tally) = (self.survivors.borrow(), self.tally.borrow());
-        let both = survivors.as_ref().zip(tally.as_ref());
-        let kept = both.map(|(survivors, tally)| survivors.write(tally));
+        let (survivors, input_digest) = (self.survivors.borrow(), self.input_digest.borrow());
+        let both = survivors.as_ref().zip(input_digest.as_ref());
+        let kept = both.map(|(survivors, input_digest)| survivors.write(input_digest));
         Ok(kept.transpose()?.flatten())
     }
 
@@ -273,8 +273,8 @@ impl<'a> DedupRun<'a> {
     fn say_shard(&self, number: u32, of: u32, written: u64) {
         if !self.args.work.quiet {
             say(&format!(
-                "shard {number} of {of}: signatures of {} documents written{}",
-                HumanCount(written),
+                "shard {number} of {of}: signatures of {} written{}",
+                counted(written, "document"),
                 self.skipped_note()
             ));
         }
@@ -293,11 +293,11 @@ impl<'a> DedupRun<'a> {
         if is_promised && self.options.criterion.needs_bands() {
             say(&expected_recall(&self.options, self.resemblance));
         }
-        self.say_oddities();
+        self.say_warnings();
     }
 
-    fn say_oddities(&self) {
-        for odd in self.oddities.borrow().iter().filter_map(Oddities::describe) {
+    fn say_warnings(&self) {
+        for odd in self.warnings.borrow().iter().filter_map(Warnings::describe) {
             say(&odd);
         }
     }
@@ -358,7 +358,7 @@ fn closing(summary: &Summary, kind: FindingKind, skipped: &str) -> String {
         some => format!(" against {}", HumanCount(some)),
     };
     format!(
-        "{} documents{reference}: {found}{skipped}",
-        HumanCount(summary.documents)
+        "{}{reference}: {found}{skipped}",
+        counted(summary.documents, "document")
     )
 }

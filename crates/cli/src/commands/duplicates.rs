@@ -9,13 +9,13 @@ use std::path::Path;
 
 use inspect::duplicates::{self, Cluster, Duplicate};
 use messages::{CommandError, pasted, printable, say, usage};
-use setup::control::orders::sentence;
+use setup::control::actions::sentence;
 use setup::crawl_directory;
-use setup::crawl_store::order;
+use setup::crawl_store::apply;
 use setup::input::parse_url;
 use setup::settings::Settings;
 use setup::shared::{OpenCrawl, Refused};
-use store::DistinctOrder;
+use store::DistinctEffect;
 use web::PageUrl;
 
 use crate::args::DuplicatesArgs;
@@ -26,12 +26,12 @@ pub(crate) fn run(args: &DuplicatesArgs) -> Result<(), CommandError> {
     let directory = crawl.directory();
     let state = crawl_directory::state_of(directory)?;
     if !args.distinct.is_empty() {
-        crawl.refuse_for_mirror("--distinct", Refused::Writes)?;
+        crawl.refuse_for_replica("--distinct", Refused::Writes)?;
         return declare_distinct(directory, &args.distinct);
     }
     let format = Format::or_fitting(args.format);
     if let Some(url) = &args.diff {
-        crawl.refuse_for_mirror("--diff", Refused::ReadsArchive)?;
+        crawl.refuse_for_replica("--diff", Refused::ReadsArchive)?;
         return shown_pair::show(directory, url, format);
     }
     if args.clusters {
@@ -69,15 +69,15 @@ fn declare_distinct(directory: &Path, distinct: &[String]) -> Result<(), Command
     let urls: Vec<PageUrl> = urls.collect::<Result<_, _>>()?;
     let quoted: Vec<String> = urls.iter().map(|url| format!("\"{url}\"")).collect();
     let line = format!("distinct = [{}]", quoted.join(", "));
-    let effects = order(directory, &line, async |store| {
+    let effects = apply(directory, &line, async |store| {
         store.declare_distinct(&urls).await
     })?;
     let mut wrong = None;
     for (url, effect) in urls.iter().zip(effects) {
         let sentence = sentence(url.as_str(), &effect);
         match effect {
-            DistinctOrder::Queued { .. } | DistinctOrder::Done => say(&sentence),
-            DistinctOrder::Archived(_) | DistinctOrder::NotVisited => wrong = Some(sentence),
+            DistinctEffect::Queued { .. } | DistinctEffect::Done => say(&sentence),
+            DistinctEffect::Archived(_) | DistinctEffect::NotVisited => wrong = Some(sentence),
         }
     }
     let directory = pasted(directory);

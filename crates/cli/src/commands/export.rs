@@ -47,7 +47,7 @@ pub(crate) fn run(args: &ExportArgs) -> Result<(), CommandError> {
     let crawl = OpenCrawl::open(args.directory.as_deref(), args.store.store.as_ref())?;
     for (is_given, option) in [(args.links, "--links"), (args.text, "--text")] {
         if is_given {
-            crawl.refuse_for_mirror(option, Refused::ReadsArchive)?;
+            crawl.refuse_for_replica(option, Refused::ReadsArchive)?;
         }
     }
     let state = crawl_directory::state_of(crawl.directory())?;
@@ -78,7 +78,7 @@ pub(crate) fn run(args: &ExportArgs) -> Result<(), CommandError> {
     };
     export
         .write(&target)
-        .map_err(|fault| complain(fault, &target, form))?;
+        .map_err(|fault| described(fault, &target, form))?;
     export.pages.map_or(Ok(()), |pages| pages.check_unread())
 }
 
@@ -281,7 +281,7 @@ impl Export<'_> {
     }
 }
 
-fn complain(error: ExportFault, target: &ExportTarget, form: OutputForm) -> CommandError {
+fn described(error: ExportFault, target: &ExportTarget, form: OutputForm) -> CommandError {
     let path = match target {
         ExportTarget::Stdout => Path::new("-"),
         ExportTarget::Device(path) | ExportTarget::File(path) | ExportTarget::Parts(path) => path,

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use corpus::{Content, Documents, Skipped};
-use messages::{CommandError, SlowProgress, say, usage};
+use messages::{CommandError, SlowProgress, counted, say, usage};
 use serde::Serialize;
 use setup::skip_report::SkipReport;
 use web::{
@@ -38,7 +38,7 @@ struct Extract<'a> {
     robots: Vec<&'static str>,
     unavailable_after: Option<String>,
     canonical: Option<&'a str>,
-    oddities: Vec<String>,
+    warnings: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -127,7 +127,7 @@ impl Extractor<'_> {
     /// Writes the documents of the input, one after the other.
     fn all(&self, documents: Documents) -> Result<(), CommandError> {
         let culprit = self.args.file.display().to_string();
-        let oddities = documents.oddities();
+        let warnings = documents.warnings();
         let mut skipped = SkipReport::default();
         // A single reason becomes the command's error, and is not printed twice.
         let mut only: Option<Skipped> = None;
@@ -153,11 +153,12 @@ impl Extractor<'_> {
         }
         if skipped.count() > 0 && written > 0 {
             say(&format!(
-                "{written} pages, {} places skipped",
-                skipped.count()
+                "{}, {} skipped",
+                counted(written, "page"),
+                counted(skipped.count(), "place")
             ));
         }
-        if let Some(odd) = oddities.describe().filter(|_| written > 0) {
+        if let Some(odd) = warnings.describe().filter(|_| written > 0) {
             say(&odd);
         }
         match (written, &self.args.url) {
@@ -244,10 +245,10 @@ impl<'a> Extract<'a> {
                 .collect(),
             unavailable_after: asked.unavailable_after.map(|end| end.to_string()),
             canonical: document.canonical.as_ref().map(PageUrl::as_str),
-            oddities: document
+            warnings: document
                 .warnings
                 .iter()
-                .map(|oddity| format!("{oddity:?}"))
+                .map(|warning| format!("{warning:?}"))
                 .collect(),
         }
     }

@@ -8,7 +8,7 @@ use std::path::Path;
 use corpus::named_fingerprints::{MAX_NAME, NamedFingerprintWriter};
 use corpus::{Document, Documents, Reader, Skipped, is_standard_input};
 use indicatif::HumanCount;
-use messages::{CommandError, printable, say, usage};
+use messages::{CommandError, counted, printable, say, usage};
 use neardup::SignatureBuilder;
 use setup::skip_report::SkipReport;
 
@@ -100,8 +100,8 @@ fn write(
         some => format!(", {} skipped", HumanCount(some)),
     };
     say(&format!(
-        "{} fingerprints in {}{skipped}",
-        HumanCount(written),
+        "{} in {}{skipped}",
+        counted(written, "fingerprint"),
         printable(&path.display().to_string())
     ));
     report.check_complete()

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use inspect::import::import;
-use messages::{CommandError, say};
+use messages::{CommandError, counted, say};
 use setup::crawl_directory;
 
 use crate::args::{Arguments, ImportArgs};
@@ -24,9 +24,12 @@ fn close(imported: Option<(u64, u64)>, archive: &Path) {
     let archive = archive.display();
     let done = match imported {
         None => "the crawl was imported before".to_owned(),
-        Some((records, 0)) => format!("imported {records} records"),
+        Some((records, 0)) => format!("imported {}", counted(records, "record")),
         Some((records, before)) => {
-            format!("imported {records} records, {before} of them in an earlier run")
+            format!(
+                "imported {}, {before} of them in an earlier run",
+                counted(records, "record")
+            )
         }
     };
     say(&format!("{done}; its archive stays in {archive}"));

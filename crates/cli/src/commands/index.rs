@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use disk::SystemDisk;
 use inspect::index;
-use messages::{CommandError, fault, say, warn};
+use messages::{CommandError, counted, fault, say, warn};
 use setup::{crawl_directory, machine};
 use sinks::SinkFault;
 use sinks::cdxj::{self, IndexingReport};
@@ -65,7 +65,8 @@ fn make_again(directory: &Path) -> Result<ExitCode, CommandError> {
     output::to_stdout(|out| {
         let (index, lines, records) = (archive.join(cdxj::INDEX), made.lines, made.records);
         let index = index.display();
-        writeln!(out, "{index}: {lines} lines, of {records} records")
+        let (lines, records) = (counted(lines, "line"), counted(records, "record"));
+        writeln!(out, "{index}: {lines}, of {records}")
     })?;
     Ok(ExitCode::SUCCESS)
 }

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use inspect::nodes::Node;
-use messages::{CommandError, printable};
+use messages::{CommandError, counted, printable};
 use setup::shared;
 use shared_store::Unowned;
 
@@ -34,13 +34,13 @@ fn table(nodes: &[Node], unowned: Unowned, out: &mut dyn Write) -> io::Result<()
     let width = names.max().unwrap_or_default().max("node".len());
     writeln!(
         out,
-        "{:<width$}  state   term  buckets     pages  pages/s   waiting  heard",
+        "{:<width$}  state   term  buckets     pages  pages/s   waiting  heartbeat",
         "node"
     )?;
     for node in nodes {
         writeln!(
             out,
-            "{:<width$}  {:<6}  {:>4}  {:>7}  {:>8}  {:>7.1}  {:>8}  {:.1} s ago",
+            "{:<width$}  {:<7}  {:>4}  {:>7}  {:>8}  {:>7.1}  {:>8}  {:.1} s ago",
             printable(&node.node),
             node.state,
             node.term,
@@ -48,14 +48,22 @@ fn table(nodes: &[Node], unowned: Unowned, out: &mut dyn Write) -> io::Result<()
             node.pages,
             node.pages_per_second,
             node.waiting,
-            node.heard
+            node.heartbeat
         )?;
     }
     if unowned.buckets > 0 {
-        writeln!(out, "{} buckets have no owner", unowned.buckets)?;
+        writeln!(
+            out,
+            "{} without an owner",
+            counted(unowned.buckets, "bucket")
+        )?;
     }
     if unowned.links > 0 {
-        writeln!(out, "{} URLs are in transfer between nodes", unowned.links)?;
+        writeln!(
+            out,
+            "{} in transfer between nodes",
+            counted(unowned.links, "URL")
+        )?;
     }
     Ok(())
 }

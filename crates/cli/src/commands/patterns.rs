@@ -8,9 +8,9 @@ use std::path::Path;
 
 use inspect::patterns::{Pattern, Rule, TrapLine, TrapsFound};
 use journal::PatternName;
-use messages::{CommandError, pasted, printable, say, usage};
+use messages::{CommandError, counted, pasted, printable, say, usage};
 use setup::crawl_directory;
-use setup::crawl_store::order;
+use setup::crawl_store::apply;
 use setup::shared::{OpenCrawl, Refused};
 use store::{Example, PatternState};
 
@@ -21,7 +21,7 @@ pub(crate) fn run(args: &PatternsArgs) -> Result<(), CommandError> {
     let crawl = OpenCrawl::open(args.directory.as_deref(), args.store.store.as_ref())?;
     let state = crawl_directory::state_of(crawl.directory())?;
     if let Some(name) = &args.reopen {
-        crawl.refuse_for_mirror("--reopen", Refused::Writes)?;
+        crawl.refuse_for_replica("--reopen", Refused::Writes)?;
         return reopen(crawl.directory(), name);
     }
     let found = TrapsFound::read(&state)?;
@@ -48,7 +48,7 @@ fn reopen(directory: &Path, name: &str) -> Result<(), CommandError> {
     };
     let pattern = PatternName::from_text(name).ok_or_else(unknown)?;
     let line = format!("reopen = [\"{pattern}\"]");
-    let queued = order(directory, &line, async |store| store.reopen(&pattern).await)?;
+    let queued = apply(directory, &line, async |store| store.reopen(&pattern).await)?;
     let queued = queued.ok_or_else(unknown)?;
     say(&format!(
         "{pattern} is open again, and {queued} excluded URLs are queued; continue with `crawler \
@@ -63,8 +63,8 @@ fn write_rule(rule: &Rule, name: &str, format: Format, out: &mut dyn Write) -> i
         let line = TrapLine { trap: name, rule };
         return output::json_line(out, &line);
     }
-    let (name, links) = (printable(name), rule.links);
-    writeln!(out, "trap    {name}: {links} links excluded")?;
+    let (name, links) = (printable(name), counted(rule.links, "link"));
+    writeln!(out, "trap    {name}: {links} excluded")?;
     for example in &rule.examples {
         writeln!(out, "          {}", printable(example))?;
     }

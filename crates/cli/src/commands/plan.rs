@@ -134,7 +134,7 @@ impl Line {
                 let coded = expected_bits(plan.pages()) / f64::from(u64::BITS);
                 (plan.memory(design) as f64 * coded) as u128
             }),
-            expected_candidates: design.most_candidates(plan.pages()),
+            expected_candidates: design.max_candidates(plan.pages()),
             candidates_in_all: design.expected_candidates(plan.pages()),
             blocks: design.levels().to_vec(),
             chosen: at == plan.chosen(),

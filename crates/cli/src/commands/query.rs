@@ -20,8 +20,8 @@ use batch::{
 };
 use corpus::json_id::JsonId;
 use corpus::named_fingerprints::{NamedFingerprints, NamedIndexWriter, of_batch};
-use indicatif::{HumanBytes, HumanCount, ProgressBar};
-use messages::{CommandError, SlowProgress, fault, printable, say};
+use indicatif::{HumanBytes, ProgressBar};
+use messages::{CommandError, SlowProgress, counted, counted_as, fault, printable, say};
 use serde::Serialize;
 use setup::draft_file::DraftFile;
 use setup::input::unwritable;
@@ -156,10 +156,10 @@ fn matches(
         shard => format!(" of part {shard}"),
     };
     Ok(format!(
-        "{} matches of {} queries among {} fingerprints{part}",
-        HumanCount(summary.matches),
-        HumanCount(summary.queries),
-        HumanCount(summary.searched)
+        "{} of {} among {}{part}",
+        counted_as(summary.matches, "match", "matches"),
+        counted_as(summary.queries, "query", "queries"),
+        counted(summary.searched, "fingerprint")
     ))
 }
 
@@ -219,9 +219,9 @@ fn pairs(
         Ok::<(), QueryError>(())
     })?;
     Ok(format!(
-        "{} pairs among {} fingerprints",
-        HumanCount(summary.pairs),
-        HumanCount(summary.fingerprints)
+        "{} among {}",
+        counted(summary.pairs, "pair"),
+        counted(summary.fingerprints, "fingerprint")
     ))
 }
 
@@ -280,8 +280,8 @@ fn save_index(args: &QueryArgs, file: &NamedFingerprints, path: &Path) -> Result
     drop(progress);
     if !args.work.quiet {
         say(&format!(
-            "{} fingerprints indexed in {} ({})",
-            HumanCount(index.len()),
+            "{} indexed in {} ({})",
+            counted(index.len(), "fingerprint"),
             printable(&path.display().to_string()),
             HumanBytes(index.bytes())
         ));

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use inspect::rebuild::{self, Options, Report};
-use messages::{CommandError, pasted};
+use messages::{CommandError, counted, counted_as, pasted};
 
 use super::exit_code;
 use crate::args::{Arguments, RebuildArgs};
@@ -32,17 +32,24 @@ fn write(report: &Report, out: &mut dyn Write, directory: &Path) -> io::Result<(
         "journal" => write!(out, "tables rebuilt from the journal")?,
         _ => write!(
             out,
-            "journal rebuilt from {} records of the old journal and {} visits of the archive",
-            report.journal_records, report.archived_visits
+            "journal rebuilt from {} of the old journal and {} of the archive",
+            counted(report.journal_records, "record"),
+            counted(report.archived_visits, "visit")
         )?,
     }
-    writeln!(out, ": {} pages, {} queued", report.pages, report.queued)?;
+    writeln!(
+        out,
+        ": {}, {} queued",
+        counted(report.pages, "page"),
+        report.queued
+    )?;
     if report.foreign_visits > 0 {
         writeln!(
             out,
-            "from files of other crawlers: {} visits; {} more captures of the same pages; {} \
-             redirects and failures to be requested again",
-            report.foreign_visits, report.captured_again, report.left
+            "from files of other crawlers: {}; {} of the same pages; {} to be requested again",
+            counted(report.foreign_visits, "visit"),
+            counted(report.captured_again, "more capture"),
+            counted_as(report.left, "redirect or failure", "redirects and failures")
         )?;
     }
     for (count, text) in remarks(report) {
@@ -92,7 +99,7 @@ const fn remarks(report: &Report) -> [(u64, &'static str); 8] {
              archives",
         ),
         (
-            report.links_not_told,
+            report.links_omitted,
             "links of off-topic pages are lost: these pages had more links than the archive \
              records",
         ),

@@ -1,7 +1,7 @@
 //! `crawler reindex`: rebuilds the search index from the archive. The new index is built next to
 //! the old one, and replaces it when complete.
 
-use messages::{CommandError, fault};
+use messages::{CommandError, counted, fault};
 use search::{Finder, IndexOptions, Writer};
 use serde::Serialize;
 use setup::settings::Settings;
@@ -47,6 +47,6 @@ pub(crate) fn run(args: &InspectArgs) -> Result<(), CommandError> {
     let pages = Finder::open(&place.directory).map_err(broken)?.pages();
     output::to_stdout(|out| match Format::or_fitting(args.format) {
         Format::Json => output::json_line(out, &Report { pages }),
-        Format::Table => writeln!(out, "{pages} pages are searchable"),
+        Format::Table => writeln!(out, "indexed {}", counted(pages, "page")),
     })
 }

@@ -3,7 +3,7 @@
 
 use messages::{CommandError, counted, pasted, say, usage};
 use setup::crawl_directory;
-use setup::crawl_store::order;
+use setup::crawl_store::apply;
 use setup::shared::OpenCrawl;
 
 use crate::args::RetryArgs;
@@ -12,7 +12,7 @@ pub(crate) fn run(args: &RetryArgs) -> Result<(), CommandError> {
     let pages = args.pages();
     let line = format!("retry = [{:?}]", pages.to_string());
     let crawl = OpenCrawl::open(args.directory.as_deref(), args.store.store.as_ref())?;
-    if crawl.is_mirror() {
+    if crawl.is_replica() {
         return Err(
             usage("retry changes the crawl, but --store only reads it").with_remedy(format!(
                 "write `{line}` into a file F, and send it to all nodes with `crawler control F`"
@@ -22,7 +22,7 @@ pub(crate) fn run(args: &RetryArgs) -> Result<(), CommandError> {
     let directory = crawl.directory();
     crawl_directory::state_of(directory)?;
     let select = |row: &_| pages.select(row);
-    let queued = order(directory, &line, async |store| {
+    let queued = apply(directory, &line, async |store| {
         store.retry_failed(select).await
     })?;
     let shown = pasted(directory);

@@ -34,27 +34,31 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), CommandError> {
     let Some(crawl) = opened else { return Ok(()) };
     crawl_directory::state_of(crawl.directory())?;
     let settings = Settings::of_crawl(crawl.directory())?;
-    let is_mirror = crawl.is_mirror();
-    // The mirror exists as long as the dashboard runs.
+    let is_replica = crawl.is_replica();
+    // The replica exists as long as the dashboard runs.
     let _followed = crawl.follow()?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
         .build();
     let runtime = runtime.map_err(|error| fault(&error))?;
-    let served = runtime.block_on(serve(&settings, args, is_mirror));
+    let served = runtime.block_on(serve(&settings, args, is_replica));
     // Does not wait for a view that still reads a large journal.
     runtime.shutdown_background();
     served
 }
 
 /// Serves the dashboard until a signal ends it.
-async fn serve(settings: &Settings, args: &ServeArgs, is_mirror: bool) -> Result<(), CommandError> {
+async fn serve(
+    settings: &Settings,
+    args: &ServeArgs,
+    is_replica: bool,
+) -> Result<(), CommandError> {
     let register = |kind| signal(kind).map_err(|error| fault(&error));
     let mut interrupt = register(SignalKind::interrupt())?;
     let mut terminate = register(SignalKind::terminate())?;
     let token = token(args.token_file.as_deref())?;
-    let crawl = watched(settings, is_mirror)?;
+    let crawl = watched(settings, is_replica)?;
     let server = open_dashboard(crawl, args.listen.0, token, machine::clock()).await?;
     announce(&server);
     tokio::select! {
@@ -127,8 +131,8 @@ async fn ended() {
     }
 }
 
-/// Returns the crawl as the dashboard sees it. A mirror of a shared crawl does not accept orders.
-fn watched(settings: &Settings, is_mirror: bool) -> Result<WatchedCrawl, CommandError> {
+/// Returns the crawl as the dashboard sees it. A replica of a shared crawl does not accept actions.
+fn watched(settings: &Settings, is_replica: bool) -> Result<WatchedCrawl, CommandError> {
     let directory = settings.out.clone();
     let archive = crawl_directory::archive(&directory);
     Ok(WatchedCrawl {
@@ -136,12 +140,12 @@ fn watched(settings: &Settings, is_mirror: bool) -> Result<WatchedCrawl, Command
         search: search_index::directory(&directory),
         title: report::title(settings),
         settings: report::shown_settings(settings)?,
-        least_delays: report::least_delays(settings),
+        min_delays: report::min_delays(settings),
         form: settings.canonical_form(),
         queries: queries(settings, &directory),
         archive,
         directory,
-        takes_orders: !is_mirror,
+        takes_actions: !is_replica,
     })
 }
 

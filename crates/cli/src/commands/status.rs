@@ -33,7 +33,7 @@ pub(crate) fn run(args: &StatusArgs) -> Result<(), CommandError> {
         Format::Json => output::json_line(out, &status),
         Format::Table => {
             output::columns(out, &lines(&status, control))?;
-            for item in &status.left_over {
+            for item in &status.leftovers {
                 writeln!(out, "{}", printable(&item.line()))?;
             }
             Ok(())
@@ -44,8 +44,10 @@ pub(crate) fn run(args: &StatusArgs) -> Result<(), CommandError> {
 /// Describes the closed URL patterns and the URLs excluded because of them; `None` without any.
 fn patterns(status: &Status) -> Option<String> {
     let (closed, excluded) = (status.closed_patterns, status.excluded_by_pattern);
-    (closed > 0 || excluded > 0)
-        .then(|| format!("{closed} closed, {excluded} URLs excluded (`crawler patterns`)"))
+    (closed > 0 || excluded > 0).then(|| {
+        let excluded = counted(excluded, "URL");
+        format!("{closed} closed, {excluded} excluded (`crawler patterns`)")
+    })
 }
 
 /// Describes the share of pages on topic; `None` without a topic.
@@ -76,8 +78,8 @@ fn unreachable(status: &Status) -> Option<String> {
 
 fn lines(status: &Status, control: Option<String>) -> Vec<(&'static str, Option<String>)> {
     let if_any = |count: u64| (count > 0).then_some(count);
-    let left_over = (!status.left_over.is_empty())
-        .then(|| format!("{} (`crawler clean`)", leftovers::total(&status.left_over)));
+    let leftover_files = (!status.leftovers.is_empty())
+        .then(|| format!("{} (`crawler clean`)", leftovers::total(&status.leftovers)));
     let excluded = status.counts.excluded.saturating_sub(status.redirected);
     let of_redirects = |count: u64| format!("{count} to pages of this crawl");
     let received = bytesize::ByteSize(status.bytes).display().iec();
@@ -103,18 +105,18 @@ fn lines(status: &Status, control: Option<String>) -> Vec<(&'static str, Option<
         column("received", Some(received)),
         column("hosts", Some(status.hosts)),
         column("requisites", if_any(status.requisites)),
-        column("missing ones", if_any(status.requisites_missing)),
+        column("missing requisites", if_any(status.requisites_missing)),
         column("statuses", status.statuses.as_ref()),
         column("types", status.types.as_ref()),
         column("queued", Some(status.queued)),
         column("unreachable", unreachable(status)),
-        column("set aside", if_any(status.set_aside)),
+        column("quarantined", if_any(status.quarantined)),
         column("patterns", patterns(status)),
         column("trap links", trap_links(status)),
         column("truncated", limits::in_words(&status.limits)),
         column("not read", limits::unread_in_words(&status.not_read)),
         column("control.toml", control),
-        column("left over", left_over),
+        column("leftover files", leftover_files),
     ]
 }
 

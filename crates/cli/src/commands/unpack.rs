@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use bytesize::ByteSize;
 use inspect::unpack::{self, Summary};
-use messages::CommandError;
+use messages::{CommandError, counted};
 
 use super::exit_code;
 use crate::args::UnpackArgs;
@@ -23,7 +23,8 @@ pub(crate) fn run(args: &UnpackArgs) -> Result<ExitCode, CommandError> {
 
 fn write(summary: &Summary, out: &mut dyn io::Write, output: &Path) -> io::Result<()> {
     let size = ByteSize(summary.bytes).display().iec();
-    writeln!(out, "{}: {} files, {size}", output.display(), summary.files)?;
+    let files = counted(summary.files, "file");
+    writeln!(out, "{}: {files}, {size}", output.display())?;
     let some = |count: u64| (count > 0).then(|| count.to_string());
     output::columns(
         out,

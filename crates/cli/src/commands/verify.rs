@@ -1,12 +1,12 @@
 //! `crawler verify`: checks that archive, journal and tables agree. Prints one line and exits with
-//! code 0, or prints the complaints and exits with code 1.
+//! code 0, or prints the findings and exits with code 1.
 
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
 use inspect::verify::{self, node, shared_crawl, wacz};
-use messages::{CommandError, printable, usage};
+use messages::{CommandError, counted, printable, usage};
 use serde::Serialize;
 use setup::{crawl_directory, shared};
 
@@ -14,12 +14,12 @@ use super::exit_code;
 use crate::args::VerifyArgs;
 use crate::output::{self, Format};
 
-/// Maximum number of complaints printed on a terminal.
+/// Maximum number of findings printed on a terminal.
 const SHOWN: usize = 20;
 
 /// A result of a check.
 trait Checked: Serialize {
-    /// Returns true if there is no complaint.
+    /// Returns true if there is no finding.
     fn agrees(&self) -> bool;
 }
 
@@ -66,7 +66,7 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<ExitCode, CommandError> {
         let url = shared::required_url(args.store.as_ref())?;
         return print(args.format, &node::check(directory, &url)?, write_node);
     }
-    if let (Some(_), Some(url)) = (crawl_directory::node_mark(directory)?, shared::url(None)) {
+    if let (Some(_), Some(url)) = (crawl_directory::node_file(directory)?, shared::url(None)) {
         return print(args.format, &node::check(directory, &url)?, write_node);
     }
     print(args.format, &verify::check(directory)?, write)
@@ -87,20 +87,20 @@ fn print<R: Checked>(
 
 fn write(report: &verify::Report, out: &mut dyn Write) -> io::Result<()> {
     if !report.agrees {
-        return write_complaints(out, &report.complaints.texts, report.complaints.count);
+        return write_findings(out, &report.findings.texts, report.findings.count);
     }
     write!(
         out,
-        "valid and complete: {} pages ({} unique, {} queued), {} journal records, {} archive \
-         records in {} files, all digests match; {} requests to {} hosts, none too early",
-        report.pages.pages,
+        "valid and complete: {} ({} unique, {} queued), {}, {} in {}, all digests match; {} to {}, \
+         none too early",
+        counted(report.pages.pages, "page"),
         report.pages.unique,
         report.queued,
-        report.journal_records,
-        report.archive.archive_records,
-        report.archive.archive_files,
-        report.politeness.requests,
-        report.politeness.hosts,
+        counted(report.journal_records, "journal record"),
+        counted(report.archive.archive_records, "archive record"),
+        counted(report.archive.archive_files, "file"),
+        counted(report.politeness.requests, "request"),
+        counted(report.politeness.hosts, "host"),
     )?;
     for (count, text) in remarks(report) {
         if count > 0 {
@@ -116,13 +116,16 @@ fn remarks(report: &verify::Report) -> [(u64, String); 5] {
     [
         (
             index.index_lines,
-            format!("{} lines of the index match", index.index_lines),
+            format!(
+                "{} of the index checked",
+                counted(index.index_lines, "line")
+            ),
         ),
         (
             index.not_indexed_yet,
             format!(
-                "{} captures are indexed when it is continued",
-                index.not_indexed_yet
+                "{} to be indexed when it is continued",
+                counted(index.not_indexed_yet, "capture")
             ),
         ),
         (
@@ -134,20 +137,21 @@ fn remarks(report: &verify::Report) -> [(u64, String); 5] {
         (
             archive.foreign_files,
             format!(
-                "{} records in {} files of other crawlers, with {} broken places and {} \
-                 oddities: their pages are in place, and their politeness is unknown",
-                archive.foreign_records,
-                archive.foreign_files,
-                archive.foreign_broken,
-                archive.foreign_oddities,
+                "{} in {} of other crawlers, with {} and {}: their pages are in place, and their \
+                 politeness is unknown",
+                counted(archive.foreign_records, "record"),
+                counted(archive.foreign_files, "file"),
+                counted(archive.foreign_broken, "broken place"),
+                counted(archive.foreign_warnings, "warning"),
             ),
         ),
         (
             archive.unsettled_bytes,
             format!(
-                "{} bytes after the last settled visit will be cut off when it is continued, \
-                 and their {} records set aside",
-                archive.unsettled_bytes, report.behind.unsettled_records
+                "{} after the last settled visit will be cut off when it is continued, and {} set \
+                 aside",
+                counted(archive.unsettled_bytes, "byte"),
+                counted(report.behind.unsettled_records, "record")
             ),
         ),
     ]
@@ -155,23 +159,23 @@ fn remarks(report: &verify::Report) -> [(u64, String); 5] {
 
 fn write_node(report: &node::Report, out: &mut dyn Write) -> io::Result<()> {
     if !report.agrees {
-        return write_complaints(out, &report.complaints.texts, report.complaints.count);
+        return write_findings(out, &report.findings.texts, report.findings.count);
     }
     write!(
         out,
-        "valid and complete: the {} archive records in {} files of node {} match the store, \
-         all digests match; {} requests to {} hosts, none too early",
-        report.archive.archive_records,
-        report.archive.archive_files,
+        "valid and complete: {} in {} of node {}, as in the store, all digests match; {} to {}, none \
+         too early",
+        counted(report.archive.archive_records, "archive record"),
+        counted(report.archive.archive_files, "file"),
         printable(&report.node),
-        report.politeness.requests,
-        report.politeness.hosts,
+        counted(report.politeness.requests, "request"),
+        counted(report.politeness.hosts, "host"),
     )?;
     if report.archive.unsettled_bytes > 0 {
         write!(
             out,
-            "; {} bytes after the last settled visit will be cut off when it is continued",
-            report.archive.unsettled_bytes
+            "; {} after the last settled visit will be cut off when it is continued",
+            counted(report.archive.unsettled_bytes, "byte")
         )?;
     }
     writeln!(out)
@@ -179,29 +183,32 @@ fn write_node(report: &node::Report, out: &mut dyn Write) -> io::Result<()> {
 
 fn write_shared(report: &shared_crawl::Report, out: &mut dyn Write) -> io::Result<()> {
     if !report.agrees {
-        return write_complaints(out, &report.complaints.texts, report.complaints.count);
+        return write_findings(out, &report.findings.texts, report.findings.count);
     }
     write!(
         out,
-        "valid: {} pages ({} unique), {} rows of the journal, {} admissions, {} terms ({} \
-         live); {} requests to {} hosts, none too early",
-        report.pages.pages,
+        "valid: {} ({} unique), {} of the journal, {}, {} ({} live); {} to {}, none too early",
+        counted(report.pages.pages, "page"),
         report.pages.unique,
-        report.journal_rows,
-        report.admission_rows,
-        report.terms,
+        counted(report.journal_rows, "row"),
+        counted(report.admission_rows, "admission"),
+        counted(report.terms, "term"),
         report.live_terms,
-        report.politeness.requests,
-        report.politeness.hosts,
+        counted(report.politeness.requests, "request"),
+        counted(report.politeness.hosts, "host"),
     )?;
     if report.links > 0 {
-        write!(out, "; {} URLs are in transfer between nodes", report.links)?;
+        write!(
+            out,
+            "; {} in transfer between nodes",
+            counted(report.links, "URL")
+        )?;
     }
     if report.due > 0 {
         write!(
             out,
-            "; {} duplicates are visited again, because their original is gone",
-            report.due
+            "; {} to be visited again, because the original is gone",
+            counted(report.due, "duplicate")
         )?;
     }
     writeln!(out)
@@ -209,25 +216,25 @@ fn write_shared(report: &shared_crawl::Report, out: &mut dyn Write) -> io::Resul
 
 fn write_wacz(report: &wacz::Report, path: &Path, out: &mut dyn Write) -> io::Result<()> {
     if !report.agrees {
-        return write_complaints(out, &report.complaints, report.complaints_in_all);
+        return write_findings(out, &report.findings, report.findings_total);
     }
     writeln!(
         out,
-        "{} is valid and complete: {} files, {} of them archives with {} bytes, all digests \
-         match; {} lines of the index point to their records; {} pages",
+        "{} is valid and complete: {}, {} of them archives with {}, all digests match; {} of the \
+         index with a record; {}",
         printable(&path.display().to_string()),
-        report.files,
+        counted(report.files, "file"),
         report.archive_files,
-        report.archive_bytes,
-        report.index_lines,
-        report.pages,
+        counted(report.archive_bytes, "byte"),
+        counted(report.index_lines, "line"),
+        counted(report.pages, "page"),
     )
 }
 
-/// Writes the first complaints and their number.
-fn write_complaints(out: &mut dyn Write, texts: &[String], count: u64) -> io::Result<()> {
-    for complaint in texts.iter().take(SHOWN) {
-        writeln!(out, "{}", printable(complaint))?;
+/// Writes the first findings and their number.
+fn write_findings(out: &mut dyn Write, texts: &[String], count: u64) -> io::Result<()> {
+    for finding in texts.iter().take(SHOWN) {
+        writeln!(out, "{}", printable(finding))?;
     }
     writeln!(out, "NOT valid: {count} findings")
 }

@@ -66,7 +66,7 @@ impl Queue {
         if self.leased.values().any(|count| *count > 0) {
             return Supply::NothingBefore(next.unwrap_or(Timestamp::NEVER));
         }
-        let supply = self.lease_aside(now, want, filter).or_before(next);
+        let supply = self.lease_quarantined(now, want, filter).or_before(next);
         match supply {
             Supply::NothingBefore(_) if !self.is_worth_waiting(filter) => Supply::Exhausted,
             supply => supply,
@@ -77,7 +77,8 @@ impl Queue {
     fn is_worth_waiting(&self, filter: LeaseFilter) -> bool {
         self.entries.iter().any(|waiting| {
             let found = &waiting.entry.discovered;
-            let may_go = waiting.is_aside() || waiting.not_before.is_some() || self.has_room(found);
+            let may_go =
+                waiting.is_quarantined() || waiting.not_before.is_some() || self.has_room(found);
             filter.admits(found) && may_go && !self.is_past_last_chance(&waiting.host())
         })
     }
@@ -143,7 +144,8 @@ impl Queue {
             return Vec::new();
         }
         let first_of = |host: &Host| {
-            let waits = |waiting: &Waiting| !waiting.is_aside() && waiting.not_before.is_none();
+            let waits =
+                |waiting: &Waiting| !waiting.is_quarantined() && waiting.not_before.is_none();
             let open = self
                 .entries
                 .iter()
@@ -165,17 +167,19 @@ impl Queue {
         anticipated.collect()
     }
 
-    /// Leases a set-aside entry, alone, when nothing is out and no other entry can be leased.
-    fn lease_aside(&mut self, now: Timestamp, want: usize, filter: LeaseFilter) -> Supply {
-        let aside = self.entries.iter().enumerate().filter(|(_, waiting)| {
+    /// Leases a quarantined entry, alone, when nothing is out and no other entry can be leased.
+    fn lease_quarantined(&mut self, now: Timestamp, want: usize, filter: LeaseFilter) -> Supply {
+        let quarantined = self.entries.iter().enumerate().filter(|(_, waiting)| {
             !waiting.leased
-                && waiting.is_aside()
+                && waiting.is_quarantined()
                 && waiting.not_before.is_none()
                 && filter.admits(&waiting.entry.discovered)
                 && self.has_room(&waiting.entry.discovered)
         });
         let turn = |waiting: &Waiting| (self.ready_at(waiting), waiting.entry.sequence);
-        let first = aside.map(|(index, waiting)| (turn(waiting), index)).min();
+        let first = quarantined
+            .map(|(index, waiting)| (turn(waiting), index))
+            .min();
         let Some(((ready, sequence), index)) = first else {
             return Supply::Exhausted;
         };
@@ -264,7 +268,7 @@ impl Queue {
             && discovered.is_mirrored() == mirrors
             && !is_kept_back
             && !waiting.leased
-            && !waiting.is_aside()
+            && !waiting.is_quarantined()
             && waiting.not_before.is_none()
             && self.has_room(discovered)
     }
@@ -294,7 +298,7 @@ impl Queue {
 
     /// Returns true for an entry that is out, or can be leased when its host's turn comes.
     fn may_go(&self, waiting: &Waiting) -> bool {
-        let is_kept_back = waiting.is_aside()
+        let is_kept_back = waiting.is_quarantined()
             || waiting.not_before.is_some()
             || self.is_past_last_chance(&waiting.host());
         waiting.leased || !is_kept_back && self.is_below_limit(&waiting.entry.discovered)

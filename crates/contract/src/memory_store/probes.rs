@@ -80,7 +80,7 @@ impl Queue {
         if found.is_probed() {
             self.out_probes.insert(found.url.clone(), None);
         }
-        let is_begun = found.is_probed() && (entry.attempts > 0 || entry.strikes > 0);
+        let is_begun = found.is_probed() && (entry.attempts > 0 || entry.crashes > 0);
         if found.requisite > 0 || is_begun {
             return None;
         }

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use journal::{DiscoveredUrl, FinishedVisit, QueueEntry, Robots, Totals, VisitRecord};
 use store::{
-    DomainCounts, FrontierRules, Lease, OffTopicStreak, Patterns, STRIKES_ASIDE, Settlement,
-    Standing,
+    CRASHES_TO_QUARANTINE, DomainCounts, FrontierRules, FrontierStats, Lease, OffTopicStreak,
+    Patterns, Settlement,
 };
 use web::{Host, Pace, PageUrl, Timestamp, UrlKey};
 
@@ -45,9 +45,9 @@ pub(super) struct Queue {
     /// The priority of each URL at its last visit.
     pub(super) priorities: HashMap<PageUrl, u8>,
     pub(super) totals: Totals,
-    next_ticket: u64,
+    next_archive_sequence: u64,
     early: HashMap<u64, Ended>,
-    /// The sequence number of a set-aside entry out on lease, which excludes all other leases.
+    /// The sequence number of a quarantined entry out on lease, which excludes all other leases.
     pub(super) alone: Option<u64>,
     /// Admitted pages that were forgotten.
     pub(super) forgotten: HashSet<UrlKey>,
@@ -76,8 +76,8 @@ impl Waiting {
         self.entry.discovered.url.host()
     }
 
-    pub(super) fn is_aside(&self) -> bool {
-        self.entry.strikes >= STRIKES_ASIDE
+    pub(super) fn is_quarantined(&self) -> bool {
+        self.entry.crashes >= CRASHES_TO_QUARANTINE
     }
 }
 
@@ -202,14 +202,14 @@ impl Queue {
             Settlement::Done(visit) => {
                 let waiting = self.entries.remove(index);
                 *self.pages.entry(host).or_insert(0) += u64::from(visit.row.is_page());
-                let ticket = visit.archived.as_ref().map(|span| span.ticket);
+                let archive_sequence = visit.archived.as_ref().map(|span| span.archive_sequence);
                 let ended = Ended { visit, waiting };
-                let Some(ticket) = ticket else {
+                let Some(archive_sequence) = archive_sequence else {
                     return self.end(ended);
                 };
-                self.early.insert(ticket, ended);
-                while let Some(ended) = self.early.remove(&self.next_ticket) {
-                    self.next_ticket += 1;
+                self.early.insert(archive_sequence, ended);
+                while let Some(ended) = self.early.remove(&self.next_archive_sequence) {
+                    self.next_archive_sequence += 1;
                     self.end(ended);
                 }
             }
@@ -293,7 +293,7 @@ impl Queue {
         }
     }
 
-    pub(super) fn standing(&self) -> Standing {
+    pub(super) fn stats(&self) -> FrontierStats {
         let count = |is_counted: &dyn Fn(&Waiting) -> bool| {
             self.entries
                 .iter()
@@ -309,12 +309,12 @@ impl Queue {
             .iter()
             .filter(|waiting| waiting.not_before.is_none());
         let active: HashSet<Host> = at_their_host.map(Waiting::host).collect();
-        Standing {
+        FrontierStats {
             totals: self.totals,
             queued: self.entries.len() as u64,
             postponed: count(&|waiting| waiting.not_before.is_some()),
             leased: self.leased.values().sum::<usize>() as u64,
-            set_aside: count(&Waiting::is_aside),
+            quarantined: count(&Waiting::is_quarantined),
             unreachable: count(&|waiting| self.is_past_last_chance(&waiting.host())),
             unreachable_hosts: unreachable.len() as u64,
             active_hosts: active.len() as u64,
@@ -337,24 +337,24 @@ impl Queue {
             });
         }
         for waiting in &mut self.entries {
-            waiting.entry.strikes += u32::from(waiting.leased && !in_order);
+            waiting.entry.crashes += u32::from(waiting.leased && !in_order);
             waiting.leased = false;
             waiting.not_before = waiting.due;
         }
         self.asked &= !in_order;
         let rule = self.rules.after_death();
-        self.set_back(now, rule.least_wait);
+        self.set_back(now, rule.min_wait);
         if self.asked {
-            self.floor = now + rule.least_wait;
+            self.floor = now + rule.min_wait;
             for host in self.order.keys().cloned().collect::<Vec<_>>() {
                 let pace = self.pace(&host).after_restart(now, rule);
                 self.record_pace(&host, pace);
             }
         }
-        self.wait_at_most_until(now + self.rules.most_wait);
+        self.wait_at_most_until(now + self.rules.max_wait);
         for host in self.paces.keys().cloned().collect::<Vec<_>>() {
             if self.is_past_last_chance(&host) {
-                let pace = self.pace(&host).with_new_chance(now, rule.least_wait);
+                let pace = self.pace(&host).with_new_chance(now, rule.min_wait);
                 self.paces.insert(host, pace);
             }
         }
@@ -363,20 +363,20 @@ impl Queue {
         self.asked_at.clear();
         self.out_probes.clear();
         self.alone = None;
-        self.next_ticket = 0;
+        self.next_archive_sequence = 0;
         self.claims.clear();
         self.queue_unclaimed();
     }
 
     /// Moves all times if the clock of the next session is behind.
-    fn set_back(&mut self, now: Timestamp, least_wait: std::time::Duration) {
+    fn set_back(&mut self, now: Timestamp, min_wait: std::time::Duration) {
         let is_ahead = self.paces.values().any(|pace| pace.is_ahead_of(now));
-        if !is_ahead && self.floor <= now + least_wait {
+        if !is_ahead && self.floor <= now + min_wait {
             return;
         }
-        self.floor = self.floor.min(now + least_wait);
+        self.floor = self.floor.min(now + min_wait);
         for host in self.order.keys().cloned().collect::<Vec<_>>() {
-            let (pace, by) = self.pace(&host).set_back(now, least_wait);
+            let (pace, by) = self.pace(&host).set_back(now, min_wait);
             self.paces.insert(host.clone(), pace);
             for waiting in &mut self.entries {
                 if waiting.host() == host {

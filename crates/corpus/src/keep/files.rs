@@ -8,10 +8,10 @@ use disk::{DraftPath, draft_of};
 
 use super::{KeepError, KeptDocuments, Pass};
 use crate::names::is_standard_input;
-use crate::oddities::Oddities;
 use crate::open_file;
 use crate::packed_draft::PackedDraft;
 use crate::paths::Files;
+use crate::warnings::Warnings;
 
 /// The name of a file in a directory in progress.
 const MARK: &str = ".crawler-unfinished";
@@ -39,7 +39,7 @@ fn each(
     for path in kept.files()? {
         let name = path.display().to_string();
         let documents = open_file::open(&path, &kept.options)
-            .and_then(|open| Ok(open.documents(&name, &fields, &Oddities::default())?));
+            .and_then(|open| Ok(open.documents(&name, &fields, &Warnings::default())?));
         for document in documents.into_iter().flatten().flatten() {
             if pass.survives(&document) {
                 found(&path)?;

@@ -44,7 +44,7 @@ impl Kept {
         let mut options = InputOptions::new(self.directory.path());
         let kept = KeptDocuments::prepare(paths, &mut options, output)?;
         let mut documents = Documents::below(paths, &options).unwrap();
-        let seen = documents.tally();
+        let seen = documents.input_digest();
         documents.by_ref().for_each(drop);
         kept.write(&seen, survives)
     }
@@ -131,7 +131,7 @@ proptest! {
             let mut options = InputOptions::new(kept.directory.path());
             let prepared = KeptDocuments::prepare(&paths, &mut options, &output).unwrap();
             let mut read = Documents::below(&paths, &options).unwrap();
-            let seen = read.tally();
+            let seen = read.input_digest();
             read.by_ref().for_each(drop);
             let written = prepared.write_texts(&seen, |number, _document| {
                 let text = texts[number as usize].clone();
@@ -162,7 +162,7 @@ fn an_error_of_the_choice_leaves_nothing() {
     let output = kept.path("out.jsonl");
     let prepared = KeptDocuments::prepare(&paths, &mut options, &output).unwrap();
     let mut read = Documents::below(&paths, &options).unwrap();
-    let seen = read.tally();
+    let seen = read.input_digest();
     read.by_ref().for_each(drop);
     let written = prepared.write_texts(&seen, |_, _| Err(std::io::Error::other("gone")));
     assert!(
@@ -225,7 +225,7 @@ fn a_parquet_file_keeps_its_schema_its_metadata_and_its_codecs() {
         let paths = [input.clone()];
         let prepared = KeptDocuments::prepare(&paths, &mut options, &output).unwrap();
         let mut documents = Documents::below(&paths, &options).unwrap();
-        let seen = documents.tally();
+        let seen = documents.input_digest();
         assert_eq!(
             documents
                 .by_ref()
@@ -352,7 +352,7 @@ fn an_input_that_changes_between_the_readings_leaves_no_output() {
             let mut options = InputOptions::new(kept.directory.path());
             let prepared = KeptDocuments::prepare(&paths, &mut options, &output).unwrap();
             let mut read = Documents::below(&paths, &options).unwrap();
-            let seen = read.tally();
+            let seen = read.input_digest();
             read.by_ref().for_each(drop);
             write::write(kept.directory.path(), format, again);
             let error = prepared.write(&seen, |_| true).unwrap_err();

@@ -51,7 +51,7 @@ fn kept(directory: &Path, inputs: &[PathBuf], name: &str) -> PathBuf {
     let mut options = InputOptions::new(directory);
     let prepared = KeptDocuments::prepare(inputs, &mut options, &output).unwrap();
     let mut documents = Documents::below(inputs, &options).unwrap();
-    let seen = documents.tally();
+    let seen = documents.input_digest();
     documents.by_ref().for_each(drop);
     prepared.write(&seen, |_| true).unwrap();
     output
@@ -256,7 +256,7 @@ fn a_directory_has_its_data_and_what_is_not_read_is_named() {
     assert_eq!(named[0], "a link to a directory");
     assert!(named[1].contains("No such file"), "{named:?}");
     assert_eq!(named[2..], ["a pipe or a device"]);
-    let odd = documents.oddities().describe().unwrap();
+    let odd = documents.warnings().describe().unwrap();
     assert!(odd.starts_with("3 files were skipped"), "{odd}");
 }
 

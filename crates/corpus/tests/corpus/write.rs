@@ -204,14 +204,14 @@ pub(crate) fn warc(documents: &[Pair], packing: Packing) -> Vec<u8> {
         let target = format!("WARC-Target-URI: {id}\r\n");
         let linked = format!("{target}WARC-Concurrent-To: <urn:uuid:response-{number}>\r\n");
         let media = "Content-Type: application/http;msgtype=response\r\n";
-        let answer =
+        let response =
             format!("HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n{text}");
         let request = record("request", number, &linked, b"GET / HTTP/1.1\r\n\r\n");
         let response = record(
             "response",
             number,
             &format!("{target}{media}"),
-            answer.as_bytes(),
+            response.as_bytes(),
         );
         let metadata = record("metadata", number, &linked, b"via: test\r\n");
         for record in [request, response, metadata] {

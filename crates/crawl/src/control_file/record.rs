@@ -21,11 +21,11 @@ pub struct ControlRecord {
     pub text: Option<String>,
     /// The shortest delay and the shortest ceiling of delays that were ever in force, in
     /// milliseconds. `crawler verify` accepts them.
-    least_delay: Option<u64>,
-    least_max_delay: Option<u64>,
-    /// The orders in the file that were carried out, in words.
+    min_delay: Option<u64>,
+    min_max_delay: Option<u64>,
+    /// The actions in the file that were applied, in words.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    pub carried_out: BTreeSet<String>,
+    pub applied: BTreeSet<String>,
 }
 
 impl ControlRecord {
@@ -56,7 +56,7 @@ impl ControlRecord {
         disk.replace(&Self::path(state), &bytes)
     }
 
-    /// Returns the record with this file in force. Forgets orders that were removed from the file,
+    /// Returns the record with this file in force. Forgets actions that were removed from the file,
     /// so that they can be given again.
     #[must_use]
     pub fn replace(self, text: Option<&str>, overrides: &RuntimeOverrides) -> Self {
@@ -64,14 +64,14 @@ impl ControlRecord {
             let ordered = ordered.map(|span| u64::try_from(span.as_millis()).unwrap_or(u64::MAX));
             before.into_iter().chain(ordered).min()
         };
-        let mut carried_out = self.carried_out;
-        let orders: BTreeSet<String> = overrides.orders.words().collect();
-        carried_out.retain(|order| orders.contains(order));
+        let mut applied = self.applied;
+        let actions: BTreeSet<String> = overrides.actions.words().collect();
+        applied.retain(|action| actions.contains(action));
         Self {
             text: text.map(str::to_owned),
-            least_delay: shorter(self.least_delay, overrides.delay),
-            least_max_delay: shorter(self.least_max_delay, overrides.max_delay),
-            carried_out,
+            min_delay: shorter(self.min_delay, overrides.delay),
+            min_max_delay: shorter(self.min_max_delay, overrides.max_delay),
+            applied,
         }
     }
 
@@ -87,6 +87,6 @@ impl ControlRecord {
     #[must_use]
     pub fn shortest_delays(&self) -> (Option<Duration>, Option<Duration>) {
         let span = |millis: Option<u64>| millis.map(Duration::from_millis);
-        (span(self.least_delay), span(self.least_max_delay))
+        (span(self.min_delay), span(self.min_max_delay))
     }
 }

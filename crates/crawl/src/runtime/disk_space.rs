@@ -1,8 +1,8 @@
-//! Disk space: a crawl waits for room instead of ending.
+//! Disk space: a crawl waits for space instead of ending.
 //!
 //! Active visits are finished from the reserve (`disk::Reserve`), which is freed by the first write
-//! that finds no room. Leasing pauses as soon as the reserve is freed or free space falls below the
-//! low-water mark, and continues when there is room again.
+//! that finds no space. Leasing pauses as soon as the reserve is freed or free space falls below
+//! the low-water mark, and continues when there is space again.
 //!
 //! Invariant: between the first sign of a shortage and its end no visit begins.
 
@@ -19,12 +19,12 @@ use crate::fault::{Fault, Shortage};
 /// The interval of checks. A crawl writes less than the low-water mark in that time.
 pub(crate) const CHECK_EVERY: Duration = Duration::from_secs(1);
 
-/// The room that a crawl needs, and its patience.
+/// The space that a crawl needs, and its patience.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DiskSpaceRules {
     /// The low-water mark: with fewer bytes free, no visit begins. Zero disables it.
     pub least: u64,
-    /// The time that a crawl waits for room before it ends.
+    /// The time that a crawl waits for space before it ends.
     pub patience: Duration,
 }
 
@@ -84,15 +84,15 @@ impl DiskSpace {
             needed,
         };
         for directory in &self.directories {
-            let free = self.disk.free_room(directory);
+            let free = self.disk.free_space(directory);
             if free.is_some_and(|free| free < needed) {
                 return Ok(Some(short(directory, free)));
             }
         }
         let restored = spent.map(Reserve::restore).transpose()?;
-        let is_missing = matches!(restored, Some(Restored::NoRoom));
+        let is_missing = matches!(restored, Some(Restored::NoSpace));
         let directory = self.directories.first().filter(|_| is_missing);
-        Ok(directory.map(|directory| short(directory, self.disk.free_room(directory))))
+        Ok(directory.map(|directory| short(directory, self.disk.free_space(directory))))
     }
 }
 
@@ -128,17 +128,17 @@ impl DiskSpaceMonitor {
 
     /// Returns true once per pause, when the last active visit has ended: the results should be
     /// saved.
-    pub(crate) fn must_save(&mut self, under_way: usize) -> bool {
-        let pause = self.pause.as_mut().filter(|_| under_way == 0);
+    pub(crate) fn must_save(&mut self, in_flight: usize) -> bool {
+        let pause = self.pause.as_mut().filter(|_| in_flight == 0);
         pause.is_some_and(|pause| !std::mem::replace(&mut pause.saved, true))
     }
 
     /// Begins or ends a pause, and warns the user; returns a fault if the patience has run out.
     pub(crate) async fn check(&mut self) -> Result<(), Fault> {
-        let (room, paused) = (Arc::clone(&self.disk_space), self.pauses());
+        let (space, paused) = (Arc::clone(&self.disk_space), self.pauses());
         let checking = tokio::task::spawn_blocking(move || {
-            room.check_directories()?;
-            room.shortage(paused).map_err(Fault::Reserve)
+            space.check_directories()?;
+            space.shortage(paused).map_err(Fault::Reserve)
         });
         let found = checking.await.map_err(Fault::Panicked)??;
         let Some(shortage) = found else {
@@ -167,7 +167,7 @@ impl DiskSpaceMonitor {
             saved: false,
         });
         if pause.began.elapsed() >= patience {
-            return Err(Fault::NoRoom { shortage, patience });
+            return Err(Fault::NoSpace { shortage, patience });
         }
         Ok(())
     }

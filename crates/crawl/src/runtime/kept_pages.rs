@@ -195,7 +195,7 @@ impl KeptPages {
     /// # Errors
     /// The reason why it cannot be read.
     pub(crate) fn read(&self, page: &KeptPage, form: &CanonicalForm) -> Result<Exchange, String> {
-        read_answer(&self.archive, page, form)
+        read_response(&self.archive, page, form)
     }
 
     fn table(&self) -> MutexGuard<'_, PageTable> {
@@ -325,17 +325,21 @@ fn upper_half(key: u64) -> u32 {
     (key >> 32) as u32
 }
 
-fn read_answer(archive: &Path, page: &KeptPage, form: &CanonicalForm) -> Result<Exchange, String> {
+fn read_response(
+    archive: &Path,
+    page: &KeptPage,
+    form: &CanonicalForm,
+) -> Result<Exchange, String> {
     let file = warc::locate(archive, &page.file);
     let record = WarcReader::open_at(&file, page.offset)
         .and_then(|mut reader| reader.next_record(MAX_RECORD))
         .map_err(|fault| fault.to_string())?;
-    let answer = record
+    let response = record
         .filter(|record| record.kind() == "response")
-        .and_then(|record| record.answer(form));
-    let answer = answer.filter(|exchange| exchange.url.key() == page.url);
+        .and_then(|record| record.response(form));
+    let response = response.filter(|exchange| exchange.url.key() == page.url);
     let (file, offset) = (file.display(), page.offset);
-    answer.ok_or_else(|| format!("{file} at {offset}: no answer of the page"))
+    response.ok_or_else(|| format!("{file} at {offset}: no response of the page"))
 }
 
 /// Returns the lookup keys of a page, by what is known of its host's frame.

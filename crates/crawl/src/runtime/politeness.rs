@@ -6,15 +6,15 @@
 //! the state is always known before the next request to a host. One case is left: a robots.txt that
 //! redirects to another host, which is paced only by what this session knows of that host.
 //!
-//! A process may die at any moment, and a settlement is recorded long after its answer: the page is
-//! read before, and may wait for its turn in the archive. So two changes that slow a host down are
-//! stored at once: the first request to a host, before it is sent; and a longer wait than before,
-//! when the answer ends.
+//! A process may die at any moment, and a settlement is recorded long after its response: the page
+//! is read before, and may wait for its turn in the archive. So two changes that slow a host down
+//! are stored at once: the first request to a host, before it is sent; and a longer wait than
+//! before, when the response ends.
 //!
 //! Invariant: whenever the process dies, the journal has the longest wait computed from each host's
-//! last answer.
+//! last response.
 
-use fetch::{Answer, AnswerKind, FetchFailure};
+use fetch::{FetchFailure, PacedResponse, ResponseKind};
 use http::HeaderMap;
 use journal::{Reason, StoreFault};
 use store::{Lease, Settlement};
@@ -30,7 +30,7 @@ const MAX_CRASHES: u32 = 8;
 
 /// Returns the reason to give up a page that has crashed the crawler too often.
 pub(crate) fn too_many_crashes(lease: &Lease) -> Option<Reason> {
-    let crashes = lease.entry.strikes;
+    let crashes = lease.entry.crashes;
     let text = || format!("the crawler died {crashes} times while it visited this page");
     (crashes >= MAX_CRASHES).then(|| Reason::said(text()))
 }
@@ -74,41 +74,41 @@ pub(crate) async fn checks_host(context: &CrawlContext, lease: &Lease) -> Result
     let unconditional = Validators::default();
     let outcome = context
         .fetch
-        .ask_for(&url, &unconditional, None, &with_body)
+        .request_for(&url, &unconditional, None, &with_body)
         .await;
-    let answer = answer_of(context, &host, &outcome);
-    if answer.kind == AnswerKind::Fine {
+    let response = response_of(context, &host, &outcome);
+    if response.kind == ResponseKind::Fine {
         context.pacer.remember_page(&url);
     }
-    tracing::info!(%host, %url, failures, answer = ?answer.kind, "a host in doubt was checked");
-    permit.finish(answer);
+    tracing::info!(%host, %url, failures, response = ?response.kind, "a host in doubt was checked");
+    permit.finish(response);
     record_pace(context, lease, &host).await?;
     Ok(true)
 }
 
-/// Returns the answer of a host for its pace. A body that breaks off is a missing answer, unless
+/// Returns the response of a host for its pace. A body that breaks off is a missing answer, unless
 /// the host has never sent a whole page: then its pages may all state a wrong length.
-pub(crate) fn answer_of(
+pub(crate) fn response_of(
     context: &CrawlContext,
     host: &Host,
     outcome: &Result<Exchange, FetchFailure>,
-) -> Answer {
-    let answer = Answer::of(outcome, context.clock.date());
+) -> PacedResponse {
+    let response = PacedResponse::of(outcome, context.clock.date());
     let is_cut = outcome
         .as_ref()
         .is_ok_and(|exchange| FetchFailure::of_incomplete(exchange).is_some());
     match is_cut && context.pacer.has_answered_page(host) {
-        true => Answer {
-            kind: AnswerKind::Failed,
-            ..answer
+        true => PacedResponse {
+            kind: ResponseKind::Failed,
+            ..response
         },
-        false => answer,
+        false => response,
     }
 }
 
 /// The health of the host that a failure came from.
 pub(crate) struct Health {
-    /// True if the host's answer before the failure was good.
+    /// True if the host's response before the failure was good.
     pub(crate) is_well: bool,
     /// True if the host differs from the lease's host and is past its last chance: no page waits
     /// for it any more.
@@ -162,7 +162,7 @@ pub(crate) async fn recall(
     Ok(())
 }
 
-/// Stores that a host without any answer so far is asked: if the process dies first, the next
+/// Stores that a host without any response so far is asked: if the process dies first, the next
 /// process knows how long the host has been silent.
 pub(crate) async fn record_unanswered(
     context: &CrawlContext,

@@ -1,10 +1,10 @@
 //! Resumption: the archive of a crawl is opened in line with the journal.
 //!
 //! The part of the archive that the journal does not know is cut off and kept in a file next to it,
-//! or opening is refused if the journal knew it once (`sinks/src/warc/surplus.rs`). Pages whose
-//! bytes were lost from the archive in a power cut are revoked in the journal, and visited again.
-//! Then the archive's end is written to the journal, since its earlier records may point beyond
-//! that end.
+//! or opening is refused if the journal knew it once (`sinks/src/warc/unsettled_tail.rs`). Pages
+//! whose bytes were lost from the archive in a power cut are revoked in the journal, and visited
+//! again. Then the archive's end is written to the journal, since its earlier records may point
+//! beyond that end.
 //!
 //! Invariant: afterwards every settled page has its bytes on the disk, the archive ends with the
 //! last settled page, and later writes never count as durable before they are.
@@ -34,10 +34,10 @@ pub async fn open_archive(
     options: ArchiveOptions,
 ) -> Result<WarcArchive, Fault> {
     take_back(store, &**disk, directory, &options.prefix).await?;
-    let end = settled_end(store, directory)?;
+    let end = commit_point(store, directory)?;
     let is_known = end.is_some() || store.archive_tail().durable.is_some();
     let archive = WarcArchive::open(Arc::clone(disk), directory, options, end)?;
-    archive.settled(None).await?;
+    archive.set_commit_point(None).await?;
     if is_known {
         // The rest behind the end is cut off now, even if it was all: an older record must not call
         // durable what is written there.
@@ -51,7 +51,7 @@ pub async fn open_archive(
 ///
 /// # Errors
 /// [`Fault::Sink`] if the directory cannot be read.
-pub fn settled_end(store: &EmbeddedStore, directory: &Path) -> Result<Option<ArchiveEnd>, Fault> {
+pub fn commit_point(store: &EmbeddedStore, directory: &Path) -> Result<Option<ArchiveEnd>, Fault> {
     match store.archive_end() {
         Some(ArchiveSpan { file, end, .. }) => Ok(Some(ArchiveEnd { file, end })),
         None => Ok(beginning(directory)?),

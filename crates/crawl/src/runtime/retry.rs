@@ -12,11 +12,11 @@ use crate::runtime::telemetry::Counts;
 /// The failure of a visit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VisitFailure {
-    /// There was no answer.
+    /// There was no response.
     Fetch(FailureKind),
     /// The response has this status, which does not belong to a page.
     Status(u16),
-    /// robots.txt is unavailable, because of this failure if there was no answer, so the page may
+    /// robots.txt is unavailable, because of this failure if there was no response, so the page may
     /// not be requested.
     Robots(Option<FailureKind>),
 }
@@ -56,7 +56,7 @@ pub enum Decision {
 }
 
 /// Decides about a failed visit. `attempts` counts the visits before this one that count, `tries`
-/// is the user's limit. `host_is_well` is true if the host's answer before this failure was good.
+/// is the user's limit. `host_is_well` is true if the host's response before this failure was good.
 ///
 /// The wait doubles with each visit that counts. The first failure of a page always counts, since
 /// from then on the page is requested only while its host is well (`runtime/politeness.rs`). It

@@ -7,7 +7,7 @@
 //!
 //! [`CrawlContext::apply`]: crate::CrawlContext::apply
 //!
-//! Invariant: a wait that was promised to a host stays. Longer delays count from its last answer,
+//! Invariant: a wait that was promised to a host stays. Longer delays count from its last response,
 //! shorter ones from its next.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -41,14 +41,14 @@ pub struct RuntimeOverrides {
     pub host_delays: BTreeMap<Host, Duration>,
     /// True if no new visit begins.
     pub pause: bool,
-    /// Orders about URLs and patterns.
-    pub orders: Orders,
+    /// Actions about URLs and patterns.
+    pub actions: Actions,
 }
 
-/// Orders of a user that are carried out once each: they are events, not settings. The holder of
+/// Actions of a user that are applied once each: they are events, not settings. The holder of
 /// the store carries them out, since they only concern the journal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Orders {
+pub struct Actions {
     /// Patterns and folders to be reopened.
     pub reopen: Vec<PatternName>,
     /// Unarchived pages that do not repeat their originals, to be visited again.
@@ -72,8 +72,8 @@ impl RuntimeOverrides {
     }
 }
 
-impl Orders {
-    /// Returns each order in words, `reopen a.org/f/{n}`, to remember it by.
+impl Actions {
+    /// Returns each action in words, `reopen a.org/f/{n}`, to remember it by.
     pub fn words(&self) -> impl Iterator<Item = String> + '_ {
         let reopen = self.reopen.iter().map(|name| format!("reopen {name}"));
         let distinct = self.distinct.iter().map(|url| format!("distinct {url}"));
@@ -81,10 +81,10 @@ impl Orders {
         reopen.chain(distinct).chain(retry)
     }
 
-    /// Returns the orders whose words are not in `carried_out`.
+    /// Returns the actions whose words are not in `applied`.
     #[must_use]
-    pub fn without(&self, carried_out: &BTreeSet<String>) -> Self {
-        let is_left = |words: String| !carried_out.contains(&words);
+    pub fn without(&self, applied: &BTreeSet<String>) -> Self {
+        let is_left = |words: String| !applied.contains(&words);
         let reopen = self.reopen.iter().cloned();
         let distinct = self.distinct.iter().cloned();
         let retry = self.retry.iter().cloned();

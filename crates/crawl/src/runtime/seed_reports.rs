@@ -22,7 +22,7 @@ pub enum SeedFailure {
     Fetch(FailureKind),
     /// The response has this status, which does not belong to a page.
     Status(u16),
-    /// robots.txt is unavailable: its answer has a status of trouble.
+    /// robots.txt is unavailable: its response has a status of trouble.
     Robots,
     /// A rule excludes the seed.
     Excluded(ReasonKind),

@@ -7,7 +7,7 @@
 //!
 //! Invariant: a page whose shortest known way is within the limit is queued, provided that its URL
 //! and the links before it are remembered. They are remembered until the session ends, and at most
-//! [`MOST_URLS`] URLs and [`MOST_LINKS`] links; entries of sitemaps and feeds keep the depth of the
+//! [`MAX_URLS`] URLs and [`MAX_LINKS`] links; entries of sitemaps and feeds keep the depth of the
 //! first way.
 
 use std::collections::HashMap;
@@ -17,9 +17,9 @@ use journal::DiscoveredUrl;
 use web::{PageUrl, UrlKey};
 
 /// The maximum number of URLs whose depth is remembered, at 12 bytes each.
-const MOST_URLS: usize = 1 << 20;
+const MAX_URLS: usize = 1 << 20;
 /// The maximum number of links that are remembered, at about 150 bytes each.
-const MOST_LINKS: usize = 1 << 17;
+const MAX_LINKS: usize = 1 << 17;
 
 /// The minimum depth of each URL, and the links of visited pages.
 #[derive(Debug, Default)]
@@ -65,7 +65,7 @@ impl ShortestWays {
         for link in &links {
             ways.find(link.key(), depth + 1, max, &mut shorter);
         }
-        if ways.links + links.len() <= MOST_LINKS {
+        if ways.links + links.len() <= MAX_LINKS {
             ways.links += links.len();
             let at = at.clone();
             let page = VisitedPage { depth, at, links };
@@ -87,7 +87,7 @@ impl ShortestWays {
 impl Ways {
     /// Notes a way to a URL.
     fn find(&mut self, url: UrlKey, depth: u32, max: u32, shorter: &mut Vec<DiscoveredUrl>) {
-        let is_full = self.depths.len() >= MOST_URLS;
+        let is_full = self.depths.len() >= MAX_URLS;
         match self.depths.get_mut(&url) {
             Some(known) if depth < *known => *known = depth,
             None if !is_full => drop(self.depths.insert(url, depth)),

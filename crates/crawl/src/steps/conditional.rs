@@ -19,15 +19,16 @@ pub(crate) async fn archived(context: &Arc<CrawlContext>, url: &PageUrl) -> Opti
     (!page.validators.is_empty()).then_some(page)
 }
 
-/// Returns the page that `answer`, 304 Not Modified, is about; `None` if it can no longer be read.
+/// Returns the page that `response`, 304 Not Modified, is about; `None` if it can no longer be
+/// read.
 pub(crate) async fn unmodified(
     context: &Arc<CrawlContext>,
     page: ArchivedPage,
-    answer: &Exchange,
+    response: &Exchange,
 ) -> Option<UnmodifiedPage> {
     let original = page.page.clone();
     let archived = compute(context, &original.url, move |form| page.read(form)).await?;
-    Some(UnmodifiedPage::new(archived, answer, original))
+    Some(UnmodifiedPage::new(archived, response, original))
 }
 
 /// Reads the capture of `url` off the reactor, and warns if it cannot be read.

@@ -17,7 +17,7 @@ use crate::policy::Policy;
 use crate::steps::listings;
 use crate::steps::reading::Reading;
 
-/// Returns true if the body of an answer is needed: the page is wanted, or may have links.
+/// Returns true if the body of a response is needed: the page is wanted, or may have links.
 pub(crate) fn wants_body(
     context: &CrawlContext,
     lease: &Lease,

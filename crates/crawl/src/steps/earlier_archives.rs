@@ -2,7 +2,7 @@
 //!
 //! A page that was archived whole is requested with the validators that came with it (RFC 9110
 //! section 13). They are neither in memory nor in a journal: they are read from the archive's
-//! record when the page is visited. If the answer is 304 Not Modified, the page is read from the
+//! record when the page is visited. If the response is 304 Not Modified, the page is read from the
 //! archive, because its links are followed.
 //!
 //! Invariant: a capture that cannot be found or read makes the request unconditional. It never
@@ -44,7 +44,7 @@ pub(crate) struct ArchivedPage {
 /// A page that was not modified since an earlier crawl.
 #[derive(Debug)]
 pub(crate) struct UnmodifiedPage {
-    /// The archived exchange, its header fields brought up to date by the 304 answer.
+    /// The archived exchange, its header fields brought up to date by the 304 response.
     pub(crate) exchange: Exchange,
     /// The page in the earlier crawl.
     pub(crate) original: Page,
@@ -80,7 +80,7 @@ impl EarlierArchives {
         &self.pages
     }
 
-    /// Returns the unchanged page of an earlier crawl, visited at the time `at`. `answer` is the
+    /// Returns the unchanged page of an earlier crawl, visited at the time `at`. `response` is the
     /// server's: 304 Not Modified, or the same bytes again, without a body. Returns `None` if no
     /// earlier crawl has a page of that time.
     ///
@@ -90,19 +90,19 @@ impl EarlierArchives {
         &self,
         url: &PageUrl,
         at: Timestamp,
-        answer: &Exchange,
+        response: &Exchange,
         form: &CanonicalForm,
     ) -> Result<Option<Exchange>, String> {
         let Some(known) = self.find(url, form)?.filter(|known| known.page.at == at) else {
             return Ok(None);
         };
         let archived = known.read(form)?;
-        Ok(Some(match answer.status {
-            NOT_MODIFIED => freshened(archived, answer),
+        Ok(Some(match response.status {
+            NOT_MODIFIED => freshened(archived, response),
             _ => Exchange {
                 body: archived.body,
                 truncated: archived.truncated,
-                ..answer.clone()
+                ..response.clone()
             },
         }))
     }
@@ -160,32 +160,32 @@ impl ArchivedPage {
             .map_err(|fault| fault.to_string())?;
         let is_intact =
             |record: &Record| record.digests_hold() && record.head_and_payload().is_some();
-        let answer = record
+        let response = record
             .filter(is_intact)
-            .and_then(|record| record.answer(form));
+            .and_then(|record| record.response(form));
         let (file, offset) = (self.file.display(), self.offset);
-        answer.ok_or_else(|| format!("{file} at {offset}: not what it was"))
+        response.ok_or_else(|| format!("{file} at {offset}: not what it was"))
     }
 }
 
 impl UnmodifiedPage {
-    /// Returns the page as it was `archived`, with the fields of the 304 `answer`.
-    pub(crate) fn new(archived: Exchange, answer: &Exchange, original: Page) -> Self {
+    /// Returns the page as it was `archived`, with the fields of the 304 `response`.
+    pub(crate) fn new(archived: Exchange, response: &Exchange, original: Page) -> Self {
         Self {
-            exchange: freshened(archived, answer),
+            exchange: freshened(archived, response),
             original,
         }
     }
 }
 
-/// Returns the answer in a record, if it is the whole page of `visit` under the requested URL
+/// Returns the response in a record, if it is the whole page of `visit` under the requested URL
 /// itself: the validators of a redirect's target say nothing about the redirect.
 fn whole_page(record: &Record, visit: &VisitRecord, form: &CanonicalForm) -> Option<Exchange> {
     let is_whole = record.kind() == "response"
         && record.truncated().is_none()
         && record.block_length <= MAX_RECORD as u64
         && record.date() == visit.fetched_at.to_string();
-    let archived = record.answer(form).filter(|_| is_whole)?;
+    let archived = record.response(form).filter(|_| is_whole)?;
     (archived.url == visit.url && (200..300).contains(&archived.status)).then_some(archived)
 }
 
@@ -199,20 +199,20 @@ fn usable(validators: Validators) -> Validators {
 
 /// Returns the archived page with the header fields of the newer answer (RFC 9111 section 3.2),
 /// except those about that answer's own body.
-fn freshened(archived: Exchange, answer: &Exchange) -> Exchange {
+fn freshened(archived: Exchange, response: &Exchange) -> Exchange {
     let mut headers = archived.headers;
     let newer = |name: &HeaderName| {
         let of_body = *name == CONTENT_LENGTH || *name == TRANSFER_ENCODING;
         !of_body && !name.as_str().starts_with("content-")
     };
-    for name in answer.headers.keys().filter(|name| newer(name)) {
-        replace(&mut headers, name, &answer.headers);
+    for name in response.headers.keys().filter(|name| newer(name)) {
+        replace(&mut headers, name, &response.headers);
     }
     Exchange {
         headers,
-        started: answer.started,
-        elapsed: answer.elapsed,
-        address: answer.address,
+        started: response.started,
+        elapsed: response.elapsed,
+        address: response.address,
         ..archived
     }
 }

@@ -1,7 +1,8 @@
 //! The text of a page for the search index.
 //!
 //! Invariant: the index gets the same while crawling as when it is rebuilt from the archive. Its
-//! input is a function of the answer, of the verdict in the archive, and of the rules of the crawl.
+//! input is a function of the response, of the verdict in the archive, and of the rules of the
+//! crawl.
 
 use journal::VisitRecord;
 use sinks::IndexText;

@@ -1,4 +1,4 @@
-//! The limits that cut a visit: what was found when its answer was read.
+//! The limits that cut a visit: what was found when its response was read.
 //!
 //! [`journal::Limit`] is the register; this module fills it, and knows the values in force.
 
@@ -11,7 +11,7 @@ use web::{
 use crate::policy::Policy;
 use crate::steps::requisites::Requisites;
 
-/// Returns the limits that cut an answer while it was received, decoded and read. The entries of a
+/// Returns the limits that cut a response while it was received, decoded and read. The entries of a
 /// listing are read elsewhere, and have limits of their own.
 pub(crate) fn cuts(
     exchange: &Exchange,
@@ -93,8 +93,8 @@ impl Policy {
             Limit::Text => read.text as u64,
             Limit::Links => read.links as u64,
             Limit::UrlBytes => MAX_URL_BYTES as u64,
-            Limit::Requisites => Requisites::MOST_PER_PAGE as u64,
-            Limit::RequisiteSteps => Requisites::MOST_STEPS.into(),
+            Limit::Requisites => Requisites::MAX_PER_PAGE as u64,
+            Limit::RequisiteSteps => Requisites::MAX_STEPS.into(),
             Limit::SitemapBytes => listings.bytes,
             Limit::SitemapEntries => listings.limits.entries as u64,
             Limit::SitemapNesting => listings.nesting.into(),

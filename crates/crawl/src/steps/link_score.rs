@@ -35,7 +35,7 @@ const PRIOR: f64 = 0.1;
 const PRIOR_VISITS: f64 = 2.0;
 
 /// Minimum threshold that a relevance is divided by.
-const LEAST_THRESHOLD: f64 = 0.001;
+const MIN_THRESHOLD: f64 = 0.001;
 
 /// The topic of a focused crawl and what it has brought so far, for links without a frontier.
 #[derive(Clone, Copy, Debug)]
@@ -105,7 +105,7 @@ impl PageScore {
                 ..before
             };
         }
-        let threshold = threshold.share().max(LEAST_THRESHOLD);
+        let threshold = threshold.share().max(MIN_THRESHOLD);
         Self {
             // A page at the threshold has half the weight.
             weight: (relevance.share() / (2.0 * threshold)).min(1.0),

@@ -137,7 +137,7 @@ impl LinkRules<'_> {
                 continue;
             };
             requisites += usize::from(steps > 0);
-            if requisites > Requisites::MOST_PER_PAGE && steps > 0 {
+            if requisites > Requisites::MAX_PER_PAGE && steps > 0 {
                 tally.cut(Limit::Requisites);
                 continue;
             }
@@ -201,7 +201,7 @@ impl LinkRules<'_> {
         let is_part = link.is_needed
             && wanted.requisites
             && policy.page_requisites.let_in(self.scope, &link.url);
-        if is_part && from.requisite < Requisites::MOST_STEPS {
+        if is_part && from.requisite < Requisites::MAX_STEPS {
             return Some(from.requisite + 1);
         }
         if is_part && link.kind == LinkKind::Requisite {

@@ -25,7 +25,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use fetch::{RobotsAnswer, RobotsSource};
+use fetch::{RobotsResponse, RobotsSource};
 use journal::{Cut, DiscoveredUrl, Limit, StoreFault};
 use reading::Sitemaps;
 use store::Lease;
@@ -51,16 +51,16 @@ pub(crate) async fn queue_sitemaps(
     context: &CrawlContext,
     lease: &Lease,
     url: &PageUrl,
-    answer: &RobotsAnswer,
+    response: &RobotsResponse,
 ) -> Result<(), StoreFault> {
-    if answer.source == RobotsSource::Unreachable {
+    if response.source == RobotsSource::Unreachable {
         return Ok(());
     }
     let mut tally = LinkTally::default();
     let discovered = {
         let scope = context.scope();
         let rules = LinkRules::new(context, &scope);
-        named_sitemaps(rules, lease.discovered(), url, &answer.rules, &mut tally)
+        named_sitemaps(rules, lease.discovered(), url, &response.rules, &mut tally)
     };
     context.telemetry.add(&tally.counts);
     context

@@ -20,7 +20,7 @@ const MAX_QUEUED: usize = 50_000;
 /// The field with a link that was queued, and its score.
 const QUEUED: &str = "queued-link";
 /// The field with the number of further links that were queued.
-const QUEUED_NOT_TOLD: &str = "queued-links-not-told";
+const QUEUED_OMITTED: &str = "queued-links-omitted";
 
 /// Returns the outlink fields of a document; empty unless they are wanted.
 pub(crate) fn notes(is_wanted: bool, document: Option<&Document>) -> Vec<MetadataField> {
@@ -32,9 +32,10 @@ pub(crate) fn notes(is_wanted: bool, document: Option<&Document>) -> Vec<Metadat
         format!("{} {context}", link.url.request())
     };
     let fields = document.links.iter().map(field);
-    let not_told = document.links.len().saturating_sub(MAX_LINKS);
-    let told = fields.take(MAX_LINKS).map(|field| ("outlink", field));
-    told.chain(number_of("outlinks-not-told", not_told))
+    let omitted = document.links.len().saturating_sub(MAX_LINKS);
+    let recorded = fields.take(MAX_LINKS).map(|field| ("outlink", field));
+    recorded
+        .chain(number_of("outlinks-omitted", omitted))
         .collect()
 }
 
@@ -55,10 +56,10 @@ pub(crate) fn queued(
         Some(score) => format!("{} {score}", link.url.request()),
         None => link.url.request().to_string(),
     };
-    let not_told = links.len().saturating_sub(MAX_QUEUED);
-    let told = links.iter().take(MAX_QUEUED);
-    let told = told.map(|link| (QUEUED, field(link)));
-    told.chain(number_of(QUEUED_NOT_TOLD, not_told)).collect()
+    let omitted = links.len().saturating_sub(MAX_QUEUED);
+    let recorded = links.iter().take(MAX_QUEUED);
+    let recorded = recorded.map(|link| (QUEUED, field(link)));
+    recorded.chain(number_of(QUEUED_OMITTED, omitted)).collect()
 }
 
 /// The queued links that a `metadata` record names.
@@ -66,7 +67,7 @@ pub(crate) fn queued(
 pub(crate) struct NotedLinks {
     pub(crate) links: Vec<DiscoveredUrl>,
     /// Number of further links, whose URLs are omitted.
-    pub(crate) not_told: u64,
+    pub(crate) omitted: u64,
 }
 
 impl NotedLinks {
@@ -79,8 +80,8 @@ impl NotedLinks {
     ) -> Self {
         let mut noted = Self::default();
         for (name, value) in fields {
-            if name == QUEUED_NOT_TOLD {
-                noted.not_told = value.parse().unwrap_or_default();
+            if name == QUEUED_OMITTED {
+                noted.omitted = value.parse().unwrap_or_default();
             }
             if name != QUEUED || noted.links.len() == MAX_QUEUED {
                 continue;
@@ -152,11 +153,11 @@ mod tests {
 
     #[test]
     fn queued_links_are_read_back_as_they_were_up_to_the_most_and_the_others_are_counted() {
-        for (count, not_told) in [(0, 0), (40, 0), (MAX_QUEUED, 0), (MAX_QUEUED + 1, 1)] {
+        for (count, omitted) in [(0, 0), (40, 0), (MAX_QUEUED, 0), (MAX_QUEUED + 1, 1)] {
             let links = links(count);
             let noted = read_back(&queued(&off_topic(), &Keeping::NotArchived, &links));
             assert_eq!(noted.links, links[..count.min(MAX_QUEUED)], "{count}");
-            assert_eq!(noted.not_told, not_told, "{count}");
+            assert_eq!(noted.omitted, omitted, "{count}");
         }
     }
 

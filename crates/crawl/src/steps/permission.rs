@@ -2,7 +2,7 @@
 //!
 //! The frontier remembers the rules, so each robots.txt is fetched once a day, over all sessions.
 
-use fetch::{RobotsAnswer, RobotsError, RobotsText};
+use fetch::{RobotsError, RobotsResponse, RobotsText};
 use journal::{Reason, Robots, StoreFault};
 use store::Lease;
 use web::{OutOfScope, PageUrl, Timestamp};
@@ -11,7 +11,7 @@ use crate::context::CrawlContext;
 use crate::runtime::politeness;
 use crate::steps::listings;
 
-/// The answer of robots.txt about a page.
+/// The response of robots.txt about a page.
 pub(crate) enum Permission {
     /// The page may be requested, with this URL.
     Granted(PageUrl),
@@ -50,7 +50,7 @@ pub(crate) async fn check(context: &CrawlContext, lease: &Lease) -> Result<Permi
         true => Some(Permission::Granted(lease.url().clone())),
         false => cached_rules(context, lease.url())
             .await?
-            .map(|answer| evaluate_page(&answer, lease.url())),
+            .map(|response| evaluate_page(&response, lease.url())),
     };
     match cached {
         Some(denied @ (Permission::Forbidden(_) | Permission::Unknown(_))) => return Ok(denied),
@@ -62,9 +62,9 @@ pub(crate) async fn check(context: &CrawlContext, lease: &Lease) -> Result<Permi
         Some(granted) => return Ok(granted),
         None => {}
     }
-    let answer = fetch_rules(context, lease, lease.url()).await?;
-    let asked_just_now = !answer.asked.is_empty();
-    Ok(match evaluate_page(&answer, lease.url()) {
+    let response = fetch_rules(context, lease, lease.url()).await?;
+    let asked_just_now = !response.requested.is_empty();
+    Ok(match evaluate_page(&response, lease.url()) {
         Permission::Granted(_) if asked_just_now => Permission::NotYet,
         permission => permission,
     })
@@ -79,20 +79,20 @@ pub(crate) async fn check_hop(
     if context.policy.ignore_robots {
         return Ok(Permission::Granted(url.clone()));
     }
-    let answer = match cached_rules(context, url).await? {
-        Some(answer) => answer,
+    let response = match cached_rules(context, url).await? {
+        Some(response) => response,
         None => fetch_rules(context, lease, url).await?,
     };
-    Ok(evaluate(&answer, url))
+    Ok(evaluate(&response, url))
 }
 
 /// Returns the rules for `url` without a request.
 async fn cached_rules(
     context: &CrawlContext,
     url: &PageUrl,
-) -> Result<Option<RobotsAnswer>, StoreFault> {
-    if let Some(answer) = context.robots.cached(url) {
-        return Ok(Some(answer));
+) -> Result<Option<RobotsResponse>, StoreFault> {
+    if let Some(response) = context.robots.cached(url) {
+        return Ok(Some(response));
     }
     let Some(Robots { text, until }) = context.frontier.hosts().robots(&url.origin()).await? else {
         return Ok(None);
@@ -107,13 +107,13 @@ async fn fetch_rules(
     context: &CrawlContext,
     lease: &Lease,
     url: &PageUrl,
-) -> Result<RobotsAnswer, StoreFault> {
+) -> Result<RobotsResponse, StoreFault> {
     politeness::recall(context, lease, &url.host()).await?;
     politeness::record_unanswered(context, &url.host()).await?;
-    let answer = context.robots.rules(url).await;
+    let response = context.robots.rules(url).await;
     let files = &context.robots_files;
-    files.keep(lease.url().key(), &answer.exchanges);
-    if let Some(RobotsText { lines, until }) = &answer.read {
+    files.keep(lease.url().key(), &response.exchanges);
+    if let Some(RobotsText { lines, until }) = &response.read {
         let robots = Robots {
             text: lines.as_ref().map(|lines| lines.to_vec()),
             until: *until,
@@ -121,20 +121,20 @@ async fn fetch_rules(
         let hosts = context.frontier.hosts();
         hosts.record_robots(&url.origin(), robots).await?;
     }
-    for host in &answer.asked {
+    for host in &response.requested {
         politeness::record_pace(context, lease, host).await?;
     }
-    listings::queue_sitemaps(context, lease, url, &answer).await?;
-    Ok(answer)
+    listings::queue_sitemaps(context, lease, url, &response).await?;
+    Ok(response)
 }
 
 /// Judges a page. A site may allow a page but forbid the spelling of a link with a session: then
 /// the page is requested without the parts that its canonical URL drops.
-fn evaluate_page(answer: &RobotsAnswer, url: &PageUrl) -> Permission {
-    let permission = evaluate(answer, url);
+fn evaluate_page(response: &RobotsResponse, url: &PageUrl) -> Permission {
+    let permission = evaluate(response, url);
     if let Permission::Forbidden(_) = permission
         && let Some(plain) = url.without_dropped_parts()
-        && let granted @ Permission::Granted(_) = evaluate(answer, &plain)
+        && let granted @ Permission::Granted(_) = evaluate(response, &plain)
     {
         return granted;
     }
@@ -142,16 +142,16 @@ fn evaluate_page(answer: &RobotsAnswer, url: &PageUrl) -> Permission {
 }
 
 /// Judges a request.
-fn evaluate(answer: &RobotsAnswer, url: &PageUrl) -> Permission {
-    if let Some(error) = answer.error.clone() {
-        let until = answer.until;
+fn evaluate(response: &RobotsResponse, url: &PageUrl) -> Permission {
+    if let Some(error) = response.error.clone() {
+        let until = response.until;
         return Permission::Unknown(RobotsOutage {
             until,
             error,
             target: None,
         });
     }
-    let verdict = answer.rules.verdict(url);
+    let verdict = response.rules.verdict(url);
     if verdict.allowed {
         return Permission::Granted(url.clone());
     }

@@ -1,4 +1,4 @@
-//! Reading: from an answer to a document and its signature.
+//! Reading: from a response to a document and its signature.
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -19,7 +19,7 @@ use crate::runtime::adaptive_signatures::AdaptiveSignatures;
 use crate::runtime::focus::{Focus, JudgedPage};
 use crate::steps::{limits, listings};
 
-/// The kind of an answer.
+/// The kind of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A page that the user named. It is compared like any other.
@@ -33,7 +33,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// Returns the kind of the answer to a URL that was queued like this.
+    /// Returns the kind of the response to a URL that was queued like this.
     pub(crate) fn of(found: &DiscoveredUrl) -> Self {
         match (found.requisite, found.depth, &found.via) {
             (0, 0, None) => Self::Seed,
@@ -44,7 +44,7 @@ impl Kind {
     }
 }
 
-/// The content of an answer.
+/// The content of a response.
 pub(crate) struct Reading {
     /// SHA-1 of the payload as received.
     pub(crate) payload: PayloadDigest,
@@ -64,7 +64,7 @@ pub(crate) struct Reading {
     pub(crate) cuts: Vec<Cut>,
     /// The format of a document that is not read for text and links.
     pub(crate) unread: Option<UnreadFormat>,
-    /// The oddities of the content.
+    /// The warnings of the content.
     pub(crate) warnings: Vec<Warning>,
     /// The share of the memory budget that the document takes while it exists.
     _share: Option<MemoryShare>,
@@ -86,7 +86,7 @@ const READING_FACTOR: u64 = 8;
 /// [`LARGE_BODY`].
 const USUAL_GROWTH: u64 = 12;
 
-/// Reads an answer: off the reactor, unless it is small, and within the memory budget.
+/// Reads a response: off the reactor, unless it is small, and within the memory budget.
 ///
 /// # Errors
 /// [`Fault::Spool`] if the body is on the disk and cannot be read back; [`Fault::Topic`] if the
@@ -128,7 +128,7 @@ fn is_coded(exchange: &Exchange) -> bool {
     exchange.header("content-encoding").is_some()
 }
 
-/// Reads an answer on another thread; returns `None` if that panicked.
+/// Reads a response on another thread; returns `None` if that panicked.
 async fn read_elsewhere(
     context: &Arc<CrawlContext>,
     exchange: &Exchange,
@@ -166,7 +166,7 @@ impl Reading {
     }
 }
 
-/// The rules for reading a kind of answer.
+/// The rules for reading a kind of response.
 #[derive(Clone, Copy)]
 pub(crate) struct Reader<'a> {
     pub(crate) policy: &'a Policy,
@@ -191,14 +191,14 @@ impl<'a> Reader<'a> {
         self.kind == Kind::Seed && self.focus.is_some_and(Focus::grows)
     }
 
-    /// Reads an answer from an archive, on this thread.
+    /// Reads a response from an archive, on this thread.
     pub(crate) fn read_archived(self, exchange: &Exchange) -> Reading {
         self.try_read(exchange)
             .unwrap_or_else(|| self.read_bytes_only(exchange))
             .expect("what comes from an archive is in memory")
     }
 
-    /// Reads an answer on this thread; returns `None` if that panicked: a document can be that
+    /// Reads a response on this thread; returns `None` if that panicked: a document can be that
     /// hostile to a library, and the panic is the page's fault.
     fn try_read(self, exchange: &Exchange) -> Option<io::Result<Reading>> {
         catch_unwind(AssertUnwindSafe(|| self.read(exchange))).ok()
@@ -208,7 +208,7 @@ impl<'a> Reader<'a> {
         self.read_decoded(exchange, &reading::decoded(&self.policy.reading, exchange))
     }
 
-    /// Reads an answer unless its body is large. The beginning of a sitemap or feed is enough: its
+    /// Reads a response unless its body is large. The beginning of a sitemap or feed is enough: its
     /// text is not compared, and its entries are read elsewhere.
     fn read_unless_large(self, exchange: &Exchange) -> io::Result<Option<Reading>> {
         let most = LARGE_BODY.min(self.policy.reading.max_decoded);
@@ -255,7 +255,7 @@ impl<'a> Reader<'a> {
         reading::listing_kind(&self.policy.reading, exchange, decoded, is_named)
     }
 
-    /// Returns the reading of an answer whose document cannot be read.
+    /// Returns the reading of a response whose document cannot be read.
     fn read_bytes_only(self, exchange: &Exchange) -> io::Result<Reading> {
         tracing::error!(
             url = %exchange.url,
@@ -277,7 +277,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Returns the oddities in the content of an answer.
+/// Returns the warnings in the content of a response.
 fn warnings(exchange: &Exchange, decoded: &Decoded) -> Vec<Warning> {
     let coding = decoded.error.map(|error| {
         tracing::debug!(url = %exchange.url, %error, "content coding");

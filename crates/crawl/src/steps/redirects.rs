@@ -298,9 +298,9 @@ async fn request(
     let referer = requisites::referer(lease.discovered(), url);
     let outcome = context
         .fetch
-        .ask_for(url, known, referer.as_ref(), &wants_body)
+        .request_for(url, known, referer.as_ref(), &wants_body)
         .await;
-    permit.finish(politeness::answer_of(context, &host, &outcome));
+    permit.finish(politeness::response_of(context, &host, &outcome));
     politeness::record_pace(context, lease, &host).await?;
     if let Ok(exchange) = &outcome
         && (200..300).contains(&exchange.status)
@@ -400,12 +400,12 @@ fn is_want_of_room(kind: io::ErrorKind) -> bool {
     )
 }
 
-/// The answer of servers that take If-None-Match for a demand (RFC 9110 section 13.1.2 has it so
+/// The response of servers that take If-None-Match for a demand (RFC 9110 section 13.1.2 has it so
 /// for other methods than ours).
 const PRECONDITION_FAILED: u16 = 412;
 
-fn is_about_conditions(answer: &Exchange) -> bool {
-    matches!(answer.status, NOT_MODIFIED | PRECONDITION_FAILED)
+fn is_about_conditions(response: &Exchange) -> bool {
+    matches!(response.status, NOT_MODIFIED | PRECONDITION_FAILED)
 }
 
 /// The next hop of a chain.

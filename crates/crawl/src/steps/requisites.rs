@@ -25,11 +25,11 @@ impl Requisites {
     /// Maximum number of steps from a page: 1 to what the page names, 2 to what its style sheet
     /// names, and so on. Browsers do not limit the steps, and a server may answer each sheet with
     /// the import of another.
-    pub(crate) const MOST_STEPS: u8 = 8;
+    pub(crate) const MAX_STEPS: u8 = 8;
 
     /// Maximum number of requisites per page or style sheet ([`journal::Limit::Requisites`]). The
     /// largest pages of the web have some hundred.
-    pub(crate) const MOST_PER_PAGE: usize = 1_000;
+    pub(crate) const MAX_PER_PAGE: usize = 1_000;
 
     /// Returns true if a requisite with this URL may be fetched.
     pub(crate) fn let_in(self, scope: &Scope, url: &PageUrl) -> bool {

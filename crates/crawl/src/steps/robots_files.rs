@@ -14,7 +14,7 @@ use sinks::Resource;
 use web::{Exchange, MAX_ROBOTS_BYTES, Truncation, UrlKey, decode};
 
 /// Maximum number of bytes that wait. Files beyond that are not archived.
-const MOST_WAITING: usize = 16 << 20;
+const MAX_WAITING: usize = 16 << 20;
 
 /// The files that wait for the end of the visit that requested them.
 #[derive(Debug, Default)]
@@ -29,22 +29,22 @@ struct Waiting {
 }
 
 impl RobotsFiles {
-    /// Keeps the answer to a robots.txt request until the visit to `page` ends. Only a file is
+    /// Keeps the response to a robots.txt request until the visit to `page` ends. Only a file is
     /// kept: the meaning of a redirect or a refusal is part of the page's reason.
     pub(crate) fn keep(&self, page: UrlKey, exchanges: &[Exchange]) {
-        let Some(answer) = exchanges
+        let Some(response) = exchanges
             .last()
-            .filter(|answer| (200..300).contains(&answer.status))
+            .filter(|response| (200..300).contains(&response.status))
         else {
             return;
         };
-        let decoded = decode(&answer.headers, &answer.body, MAX_ROBOTS_BYTES as u64);
-        let mut file = Resource::of(answer, decoded.bytes);
+        let decoded = decode(&response.headers, &response.body, MAX_ROBOTS_BYTES as u64);
+        let mut file = Resource::of(response, decoded.bytes);
         if decoded.truncated {
             file.truncated = Some(Truncation::Length);
         }
         let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if waiting.bytes + file.body.len() > MOST_WAITING {
+        if waiting.bytes + file.body.len() > MAX_WAITING {
             tracing::debug!(
                 url = %file.url,
                 "too many robots.txt files are waiting for their pages: this one is not archived"
@@ -89,7 +89,7 @@ mod tests {
 
     use super::*;
 
-    fn answer(status: u16, body: Vec<u8>) -> Exchange {
+    fn response(status: u16, body: Vec<u8>) -> Exchange {
         Exchange {
             url: PageUrl::parse("http://a.test/robots.txt", &CanonicalForm::default()).unwrap(),
             request_head: Vec::new(),
@@ -117,15 +117,18 @@ mod tests {
         let files = RobotsFiles::default();
         files.keep(
             page("a"),
-            &[answer(301, vec![]), answer(200, b"User-agent: *".to_vec())],
+            &[
+                response(301, vec![]),
+                response(200, b"User-agent: *".to_vec()),
+            ],
         );
         assert_eq!(files.take(page("b")).len(), 0);
         assert_eq!(files.take(page("a"))[0].body, "User-agent: *");
         assert_eq!(files.take(page("a")).len(), 0);
         for exchanges in [
             vec![],
-            vec![answer(404, vec![1])],
-            vec![answer(503, vec![1])],
+            vec![response(404, vec![1])],
+            vec![response(503, vec![1])],
         ] {
             files.keep(page("a"), &exchanges);
             assert_eq!(files.take(page("a")).len(), 0);
@@ -135,23 +138,23 @@ mod tests {
     #[test]
     fn waiting_files_are_bounded_and_long_ones_are_truncated() {
         let files = RobotsFiles::default();
-        let many = MOST_WAITING / MAX_ROBOTS_BYTES + 5;
+        let many = MAX_WAITING / MAX_ROBOTS_BYTES + 5;
         for number in 0..many {
             files.keep(
                 page(&number.to_string()),
-                &[answer(200, vec![b'#'; 600 << 10])],
+                &[response(200, vec![b'#'; 600 << 10])],
             );
         }
         let taken: Vec<Resource> = (0..many)
             .flat_map(|number| files.take(page(&number.to_string())))
             .collect();
-        assert_eq!(taken.len(), MOST_WAITING / MAX_ROBOTS_BYTES);
+        assert_eq!(taken.len(), MAX_WAITING / MAX_ROBOTS_BYTES);
         assert!(
             taken
                 .iter()
                 .all(|file| file.truncated == Some(Truncation::Length))
         );
-        files.keep(page("again"), &[answer(200, vec![b'#'; 10])]);
+        files.keep(page("again"), &[response(200, vec![b'#'; 10])]);
         assert_eq!(files.take(page("again")).len(), 1, "there is room again");
     }
 }

@@ -328,7 +328,7 @@ pub(crate) fn topic_fields(reading: &Reading) -> Option<MetadataField> {
     (!judged.words.is_empty()).then(|| (TOPIC_WORDS, judged.words.join(" ")))
 }
 
-/// The field with the oddities of a visit, as the words of [`Warning`].
+/// The field with the warnings of a visit, as the words of [`Warning`].
 const WARNINGS: &str = "warnings";
 
 /// Returns the field of the `metadata` record with everything that was odd, each word once.
@@ -338,7 +338,7 @@ pub(crate) fn warnings(found: impl IntoIterator<Item = Warning>) -> Option<Metad
     (!words.is_empty()).then(|| (WARNINGS, words.join(" ")))
 }
 
-/// Returns the oddities of all exchanges of a visit.
+/// Returns the warnings of all exchanges of a visit.
 pub(crate) fn warnings_of(exchanges: &[Exchange]) -> impl Iterator<Item = Warning> {
     exchanges
         .iter()

@@ -38,7 +38,7 @@ fn survives(call: u64, failure: Failure, lasting: bool, random: &mut Random) {
 fn a_crawl_continues_after_its_disk_has_failed_at_any_call() {
     let failures = of_environment("FAILURES").unwrap_or(12);
     let mut random = Random::of(seed(), 1);
-    let kinds = [Failure::Broken, Failure::NoRoom, Failure::ReadOnly];
+    let kinds = [Failure::Broken, Failure::NoSpace, Failure::ReadOnly];
     for number in 0..failures {
         // Spread over the first 500 calls, at random; with 500 failures, each of them.
         let step = (500 / failures.max(1)).max(1);

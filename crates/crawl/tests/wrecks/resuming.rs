@@ -56,7 +56,7 @@ impl Session {
     async fn settle_one(&self) {
         let lease = self.lease().await;
         let Archived {
-            ticket,
+            archive_sequence,
             file,
             end,
             page_offset,
@@ -66,7 +66,11 @@ impl Session {
         row.warc_file = Some(file.clone());
         row.warc_offset = Some(page_offset);
         let settlement = Settlement::Done(FinishedVisit {
-            archived: Some(ArchiveSpan { ticket, file, end }),
+            archived: Some(ArchiveSpan {
+                archive_sequence,
+                file,
+                end,
+            }),
             ..FinishedVisit::new(row)
         });
         self.store
@@ -112,7 +116,7 @@ async fn a_restarted_archive_does_not_count_as_durable() {
         disk.power_on();
 
         let third = Session::open(directory.path(), &disk).await;
-        let settled = third.store.standing().totals.failed;
+        let settled = third.store.stats().totals.failed;
         let end = third.archive.sync().await.unwrap();
         let path = sinks::warc::locate(&directory.path().join("archive"), &end.file);
         let mut records = 0;
@@ -122,7 +126,7 @@ async fn a_restarted_archive_does_not_count_as_durable() {
             1 + settled,
             "seed {seed}: a warcinfo record, and the settled visits"
         );
-        assert_eq!(third.store.standing().queued, 1 - settled, "seed {seed}");
+        assert_eq!(third.store.stats().queued, 1 - settled, "seed {seed}");
     }
 }
 
@@ -156,7 +160,7 @@ async fn the_end_of_an_archive_that_lost_visits_is_not_where_they_ended() {
 
     for _session in 0..3 {
         let next = Session::open(directory.path(), &disk).await;
-        assert_eq!(next.store.standing().totals.failed, 1);
+        assert_eq!(next.store.stats().totals.failed, 1);
         assert_eq!(next.archive.sync().await.unwrap(), kept);
         let _unsettled = next.archive(&next.lease().await).await;
         next.save().await;

@@ -36,7 +36,7 @@ const AGENT: &str = "crawler";
 pub(crate) fn store_options(now: Timestamp, disk: Arc<dyn Disk>) -> StoreOptions {
     StoreOptions {
         rules: FrontierRules {
-            least_wait: DELAY,
+            min_wait: DELAY,
             ..FrontierRules::default()
         },
         comparison: ComparisonOptions::default(),
@@ -216,10 +216,10 @@ impl Crawl {
         let mut found = audit(&self.state()).unwrap_or_else(|error| panic!("{case}: {error}"));
         if tables == Tables::Wrecked {
             found
-                .complaints
-                .retain(|complaint| !complaint.starts_with("state/sled cannot be read"));
+                .findings
+                .retain(|finding| !finding.starts_with("state/sled cannot be read"));
         }
-        assert_eq!(found.complaints, [] as [String; 0], "{case}");
+        assert_eq!(found.findings, [] as [String; 0], "{case}");
     }
 
     /// Asserts that every page was archived exactly once, with the expected result.

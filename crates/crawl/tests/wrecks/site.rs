@@ -140,7 +140,7 @@ fn prose(number: u64, words: usize) -> String {
 
 #[async_trait]
 impl Fetch for Site {
-    async fn ask(&self, url: &PageUrl, _known: &Validators) -> Result<Exchange, FetchFailure> {
+    async fn request(&self, url: &PageUrl, _known: &Validators) -> Result<Exchange, FetchFailure> {
         if self.settled.lock().unwrap().contains(url) {
             self.again.lock().unwrap().push(url.clone());
         }

@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use journal::{DiscoveredUrl, StoreFault, UrlHarvest};
 use store::{
-    ArchivePlace, Durable, Frontier, HostMemory, Lease, LeaseFilter, Settlement, Standing, Supply,
+    ArchivePlace, Durable, Frontier, FrontierStats, HostMemory, Lease, LeaseFilter, Settlement,
+    Supply,
 };
 use web::{Pace, PageUrl, Timestamp};
 
@@ -85,8 +86,8 @@ impl Frontier for Witness {
         self.frontier.harvests(discovered)
     }
 
-    fn standing(&self) -> Standing {
-        self.frontier.standing()
+    fn stats(&self) -> FrontierStats {
+        self.frontier.stats()
     }
 
     async fn checkpoint(&self, archive: Option<ArchivePlace>) -> Result<Durable, StoreFault> {

@@ -20,8 +20,8 @@ fn words(text: &str) -> NormalText {
 }
 
 /// Checks the invariants of a difference; returns it.
-fn check(a: &str, b: &str, bytes: usize, most_words: usize) -> Difference {
-    let difference = Difference::of_first(a, b, bytes, most_words);
+fn check(a: &str, b: &str, bytes: usize, max_words: usize) -> Difference {
+    let difference = Difference::of_first(a, b, bytes, max_words);
     let (mut at_a, mut at_b) = (0, 0);
     for run in difference.runs() {
         assert_eq!(
@@ -43,7 +43,7 @@ fn check(a: &str, b: &str, bytes: usize, most_words: usize) -> Difference {
     assert_eq!((at_a, at_b), (length_a, length_b), "{a:?} {b:?}");
     let (words_a, words_b) = (words(&a[..length_a]), words(&b[..length_b]));
     assert_eq!(difference.is_empty(), words_a == words_b, "{a:?} {b:?}");
-    let figures = difference.figures();
+    let figures = difference.statistics();
     assert_eq!(
         (figures.words_a, figures.words_b),
         (words_a.len(), words_b.len())
@@ -122,8 +122,8 @@ fn words_that_two_rewritten_passages_share_by_chance_are_part_of_the_change() {
 #[test]
 fn figures_count_words_and_shingles_of_five_words() {
     let figures =
-        *Difference::of("one two three four five six", "one two three four five 6").figures();
-    let expected = Figures {
+        *Difference::of("one two three four five six", "one two three four five 6").statistics();
+    let expected = DifferenceStatistics {
         words_a: 6,
         words_b: 6,
         words_only_a: 1,
@@ -136,7 +136,7 @@ fn figures_count_words_and_shingles_of_five_words() {
         containment_b_in_a: 0.5,
     };
     assert_eq!(figures, expected);
-    let same = *Difference::of("one two", "one two").figures();
+    let same = *Difference::of("one two", "one two").statistics();
     assert_eq!((same.words_only_a, same.resemblance), (0, 1.0));
 }
 
@@ -164,16 +164,16 @@ fn words_far_from_a_change_are_folded() {
 #[test]
 fn texts_are_compared_up_to_the_caps_and_no_further() {
     let (a, b) = ("one two three", "one two other");
-    for (bytes, most_words, cut, is_same) in [
+    for (bytes, max_words, cut, is_same) in [
         (13, 3, None, false),
         (13, 2, Some((8, 8)), true),
         (12, 3, Some((7, 7)), true),
         (0, 3, Some((0, 0)), true),
         (13, 0, Some((0, 0)), true),
     ] {
-        let difference = check(a, b, bytes, most_words);
-        assert_eq!(difference.cut(), cut, "{bytes} {most_words}");
-        assert_eq!(difference.is_empty(), is_same, "{bytes} {most_words}");
+        let difference = check(a, b, bytes, max_words);
+        assert_eq!(difference.cut(), cut, "{bytes} {max_words}");
+        assert_eq!(difference.is_empty(), is_same, "{bytes} {max_words}");
     }
     // A text that is not cut is whole beside one that is.
     assert_eq!(check("one", "one two", 100, 1).cut(), Some((3, 4)));
@@ -204,7 +204,7 @@ proptest! {
         let text = |middle: &[String]| {
             [before.as_slice(), middle, after.as_slice()].concat().join(" ")
         };
-        let figures = *Difference::of(&text(&removed), &text(&added)).figures();
+        let figures = *Difference::of(&text(&removed), &text(&added)).statistics();
         prop_assert_eq!(figures.words_only_a, removed.len());
         prop_assert_eq!(figures.words_only_b, added.len());
     }

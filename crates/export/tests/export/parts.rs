@@ -96,7 +96,7 @@ fn after_any_failed_call_parts_are_whole_and_can_be_continued() {
         let directory = tempdir().unwrap();
         let here = directory.path().join("parts");
         let disk = Arc::new(FaultyDisk::new(directory.path(), call));
-        disk.fail(Plan::once(call, Failure::NoRoom));
+        disk.fail(Plan::once(call, Failure::NoSpace));
         let failed = export(disk, &here, &visits, 3, false).is_err();
         let (records, _) = there(&here);
         assert_eq!(records, truth(&visits)[..records.len()], "call {call}");

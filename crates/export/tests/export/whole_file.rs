@@ -55,7 +55,7 @@ fn after_any_failed_call_the_file_is_the_old_or_the_new_one_and_can_be_continued
             std::fs::write(&path, &old).unwrap();
             let disk = Arc::new(FaultyDisk::new(directory.path(), call));
             disk.foreign(&path);
-            disk.fail(Plan::once(call, Failure::NoRoom));
+            disk.fail(Plan::once(call, Failure::NoSpace));
             let failed = write(disk.clone(), &path, beginning, &pieces).is_err();
             let there = std::fs::read(&path).unwrap();
             assert!(there == new || failed && there == old, "call {call}");

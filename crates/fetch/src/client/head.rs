@@ -2,7 +2,7 @@
 //! has it.
 //!
 //! Pure. A head that cannot be mended is left to the engine, which refuses it. ADR 25 has the table
-//! of oddities, with the reactions of other programs and of this one. Invariant: a well-formed head
+//! of warnings, with the reactions of other programs and of this one. Invariant: a well-formed head
 //! is returned without warnings, and mending a mended head changes nothing.
 
 use std::borrow::Cow;

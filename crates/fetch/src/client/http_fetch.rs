@@ -101,7 +101,7 @@ impl HttpFetch {
         found.unwrap_or(Err(FetchFailure::Dns))
     }
 
-    /// Returns the head of the answer, with the time when its exchange began. While files are
+    /// Returns the head of the response, with the time when its exchange began. While files are
     /// short, connecting is tried again: the shortage is not the host's failure.
     async fn begin(
         &self,
@@ -113,8 +113,8 @@ impl HttpFetch {
         let mut left = SHORTAGE_TRIES;
         loop {
             let began = Instant::now();
-            let answer = stalls.watch(self.answer(url, headers, connection));
-            let answered = timeout(limits.timeout, answer).await;
+            let response = stalls.watch(self.request_once(url, headers, connection));
+            let answered = timeout(limits.timeout, response).await;
             match answered.unwrap_or(Err(FetchFailure::Timeout)) {
                 Err(FetchFailure::OpenFiles) if left > 1 => left -= 1,
                 answered => return answered.map(|response| (began, response)),
@@ -123,8 +123,8 @@ impl HttpFetch {
         }
     }
 
-    /// Returns the head of the answer.
-    async fn answer(
+    /// Returns the head of the response.
+    async fn request_once(
         &self,
         url: &PageUrl,
         headers: &HeaderMap,
@@ -165,14 +165,14 @@ impl HttpFetch {
         let mut repeats = 0;
         loop {
             let request = request::request(url, headers, login.clone())?;
-            let answer = self.clients.of(url).send(request, connection).await;
+            let response = self.clients.of(url).send(request, connection).await;
             if repeats < MAX_REPEATS
-                && let Some(another) = repetition::connection_for(&answer)
+                && let Some(another) = repetition::connection_for(&response)
             {
                 (connection, repeats) = (another, repeats + 1);
                 continue;
             }
-            return answer.map_err(|error| match proxy {
+            return response.map_err(|error| match proxy {
                 None => FetchFailure::of(&error),
                 Some(_) => FetchFailure::by_way_of_proxy(&error, https),
             });
@@ -182,11 +182,11 @@ impl HttpFetch {
 
 #[async_trait]
 impl Fetch for HttpFetch {
-    async fn ask(&self, url: &PageUrl, known: &Validators) -> Result<Exchange, FetchFailure> {
-        self.ask_for(url, known, None, &|_, _| true).await
+    async fn request(&self, url: &PageUrl, known: &Validators) -> Result<Exchange, FetchFailure> {
+        self.request_for(url, known, None, &|_, _| true).await
     }
 
-    async fn ask_for(
+    async fn request_for(
         &self,
         url: &PageUrl,
         known: &Validators,
@@ -270,7 +270,7 @@ fn peer(response: &Response<Incoming>) -> Option<SocketAddr> {
     connection.map(HttpInfo::remote_addr)
 }
 
-/// Checks the head of an answer. The engine counts the fields of HTTP/1 and the bytes of HTTP/2;
+/// Checks the head of a response. The engine counts the fields of HTTP/1 and the bytes of HTTP/2;
 /// here both count for both.
 fn check_head(response: &Response<Incoming>, limits: &FetchLimits) -> Result<(), FetchFailure> {
     let fields = response.headers();

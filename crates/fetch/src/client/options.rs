@@ -23,7 +23,7 @@ use crate::stalls::Stalls;
 pub struct FetchOptions {
     /// The `User-Agent` field, whole.
     pub user_agent: String,
-    /// The limits that cut an answer or give it up.
+    /// The limits that cut a response or give it up.
     pub limits: FetchLimits,
     /// True if private, loopback and link-local addresses may be asked.
     pub allow_private: bool,

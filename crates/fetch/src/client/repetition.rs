@@ -29,9 +29,9 @@ pub(crate) const MAX_REPEATS: u32 = 3;
 
 /// Returns the connection to repeat a request on, if it should be.
 pub(crate) fn connection_for(
-    answer: &Result<Response<Incoming>, RequestError>,
+    response: &Result<Response<Incoming>, RequestError>,
 ) -> Option<Connection> {
-    match answer {
+    match response {
         Ok(response) => {
             let wire = response.extensions().get::<WireExchange>()?;
             let is_of_connection = matches!(

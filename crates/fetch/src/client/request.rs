@@ -39,7 +39,7 @@ impl RequestHeaders {
     }
 
     /// Returns every field of a request for `url` now, except `Host`. `known` are the validators of
-    /// an earlier answer. A `Referer` of the user wins over `referer`.
+    /// an earlier response. A `Referer` of the user wins over `referer`.
     pub(crate) fn for_url(
         &self,
         url: &PageUrl,

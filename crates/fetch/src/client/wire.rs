@@ -56,7 +56,7 @@ enum Incoming {
     Passing(BytesMut),
     /// These bytes, then the rest of a body in chunks.
     Chunks(BytesMut, ChunkLines),
-    /// Nothing: unrequested bytes came before a request, and must not become its answer.
+    /// Nothing: unrequested bytes came before a request, and must not become its response.
     Unasked,
     /// Nothing before the next request; the socket is asked after this turn.
     Silence(Turn),
@@ -77,7 +77,8 @@ impl Wire {
     }
 
     /// Waits until a request may be sent. On a used connection the socket is asked first: the
-    /// runtime learns only between its turns that bytes came, and these must not become the answer.
+    /// runtime learns only between its turns that bytes came, and these must not become the
+    /// response.
     ///
     /// # Errors
     /// `ConnectionAborted` if the connection ended, or brought unrequested bytes.
@@ -267,7 +268,7 @@ struct State {
     has_served: bool,
     /// The beginning of what came since the last request.
     came: Came,
-    /// Oddities of the last response head.
+    /// Warnings of the last response head.
     warnings: Vec<Warning>,
 }
 

@@ -67,7 +67,7 @@ impl SessionCookie {
 }
 
 impl SessionCookies {
-    /// Stores the cookies that an answer sets.
+    /// Stores the cookies that a response sets.
     pub(crate) fn learn(&self, url: &PageUrl, headers: &HeaderMap, now: Timestamp) {
         for field in headers.get_all(SET_COOKIE) {
             if let Some(cookie) = read(url, field, now) {

@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use web::Host;
 
-use crate::politeness::pacing::{AddressBound, Answer, AnswerKind, HostPace, PacingRules};
+use crate::politeness::pacing::{AddressBound, HostPace, PacedResponse, PacingRules, ResponseKind};
 
 /// Number of hosts that an address counts as.
 const HOSTS: u32 = 10;
@@ -36,19 +36,19 @@ impl PacingRules {
         }
     }
 
-    /// Returns the time from one request to the next if all answers of an address are like this
+    /// Returns the time from one request to the next if all responses of an address are like this
     /// one; `None` without a bound.
-    pub(crate) fn address_gap_after(&self, answer: &Answer) -> Option<Duration> {
+    pub(crate) fn address_gap_after(&self, response: &PacedResponse) -> Option<Duration> {
         let least = self.address_gap()?;
         if self.address != AddressBound::FollowsDelay {
             return Some(least);
         }
-        let wait = match answer.kind {
-            AnswerKind::SlowDown { .. } => self.max_delay.max(self.delay),
-            AnswerKind::Fine | AnswerKind::Broken { .. } | AnswerKind::Failed => {
-                let fine = Answer {
-                    kind: AnswerKind::Fine,
-                    ..*answer
+        let wait = match response.kind {
+            ResponseKind::SlowDown { .. } => self.max_delay.max(self.delay),
+            ResponseKind::Fine | ResponseKind::Broken { .. } | ResponseKind::Failed => {
+                let fine = PacedResponse {
+                    kind: ResponseKind::Fine,
+                    ..*response
                 };
                 HostPace::default().after(&fine, self, 0.0).1.wait
             }
@@ -133,17 +133,17 @@ mod tests {
 
     #[test]
     fn an_address_that_answers_slowly_or_asks_to_slow_down_gets_less() {
-        let slow_down = AnswerKind::SlowDown { retry_after: None };
+        let slow_down = ResponseKind::SlowDown { retry_after: None };
         for (elapsed, kind, gap) in [
-            (100, AnswerKind::Fine, 100),
-            (3_000, AnswerKind::Fine, 1_500),
-            (60_000, AnswerKind::Fine, 3_000),
-            (0, AnswerKind::Failed, 100),
+            (100, ResponseKind::Fine, 100),
+            (3_000, ResponseKind::Fine, 1_500),
+            (60_000, ResponseKind::Fine, 3_000),
+            (0, ResponseKind::Failed, 100),
             (100, slow_down, 3_000),
         ] {
             let elapsed = ms(elapsed);
-            let answer = Answer { elapsed, kind };
-            let after = |bound| rules(1_000, bound).address_gap_after(&answer);
+            let response = PacedResponse { elapsed, kind };
+            let after = |bound| rules(1_000, bound).address_gap_after(&response);
             assert_eq!(after(AddressBound::FollowsDelay), Some(ms(gap)));
             assert_eq!(after(rate(50)), Some(ms(20)));
             assert_eq!(after(AddressBound::Unbounded), None);

@@ -9,15 +9,16 @@
 //! ([`Pacer::enqueue_unless_ready`]), instead of waiting with a slot of the crawl in hand.
 //!
 //! A host is forgotten once its state is meaningless: no permit is held or awaited, and its ready
-//! time is past by at least `KEPT`, or by the wait itself if that was longer. So the map holds only
-//! the hosts of the last minutes; groups likewise. A [`Pace`] is the state that outlasts that time,
-//! and the process: callers read it with [`Pacer::pace`] and give it back with [`Pacer::recall`].
+//! time is past by at least `MIN_RETENTION`, or by the wait itself if that was longer. So the map
+//! holds only the hosts of the last minutes; groups likewise. A [`Pace`] is the state that outlasts
+//! that time, and the process: callers read it with [`Pacer::pace`] and give it back with
+//! [`Pacer::recall`].
 //!
 //! Invariant: after a session that died, no request goes to any host or group before its delay has
-//! passed since the opening ([`Pacer::assume_just_asked`]).
+//! passed since the opening ([`Pacer::assume_just_requested`]).
 //!
 //! The rules may change while permits are given out ([`Pacer::change`]). A wait that was promised
-//! to a host stays: a longer delay counts from its last answer, a shorter one from its next. No
+//! to a host stays: a longer delay counts from its last response, a shorter one from its next. No
 //! code takes a second lock while holding one.
 //!
 //! By default the hosts of one address share a bound ([`AddressBound`]), and the same holds for it.
@@ -50,7 +51,7 @@ use self::group::GroupState;
 use self::host::HostState;
 use crate::fetch::Fetch;
 use crate::politeness::jitter::chance;
-use crate::politeness::pacing::{Answer, AnswerKind, HostPace, PacingRules};
+use crate::politeness::pacing::{HostPace, PacedResponse, PacingRules, ResponseKind};
 use crate::politeness::rules_in_force::RulesInForce;
 use crate::stalls::Stalls;
 
@@ -254,17 +255,17 @@ impl Pacer {
         }
     }
 
-    /// Assumes that every host's last answer ended now. Call it before the first permit if the
+    /// Assumes that every host's last response ended now. Call it before the first permit if the
     /// session before this one died and the hosts that it had just asked are unknown.
-    pub fn assume_just_asked(&self) {
+    pub fn assume_just_requested(&self) {
         self.shared.known().supposed = Some(Instant::now());
     }
 
     /// Sets the `Crawl-delay` of the host's robots.txt. Hosts are forgotten after a while: repeat
     /// it whenever the rules are read.
-    pub fn ask_crawl_delay(&self, host: &Host, delay: Option<Duration>) {
+    pub fn set_crawl_delay(&self, host: &Host, delay: Option<Duration>) {
         let shared = &self.shared;
-        shared.with_host(host, |entry, rules| entry.ask_crawl_delay(delay, rules));
+        shared.with_host(host, |entry, rules| entry.set_crawl_delay(delay, rules));
     }
 
     /// Remembers a page that a host answered whole and with success, for as long as the host.
@@ -321,37 +322,37 @@ impl Pacer {
 
 impl Permit {
     /// Gives the permit back, and returns the time when the host may be asked again.
-    pub fn finish(mut self, answer: Answer) -> Timestamp {
-        self.end(&answer)
+    pub fn finish(mut self, response: PacedResponse) -> Timestamp {
+        self.end(&response)
     }
 
-    fn end(&mut self, answer: &Answer) -> Timestamp {
+    fn end(&mut self, response: &PacedResponse) -> Timestamp {
         let shared = &self.shared;
         let (now, present, in_force) = (Instant::now(), shared.clock.now(), shared.rules());
         let rules = in_force.of(&self.host);
         let mut known = shared.known();
         let entry = known.host(&self.host, now, &in_force);
         let chance = chance(shared.seed, &self.host, entry.pace.failures);
-        let (pace, mut cooldown) = entry.pace.after(answer, rules, chance);
+        let (pace, mut cooldown) = entry.pace.after(response, rules, chance);
         if let Some(group) = &self.group {
             let group = known.group(group, now, &in_force);
             // The host waits for its group, too.
-            let all = group.end(now, answer, pace, rules, chance);
+            let all = group.end(now, response, pace, rules, chance);
             cooldown = cooldown.or_longer(all.wait, all.why);
         }
         if let Some(address) = self.address {
             let address = known.address(address, now, &in_force);
-            address.end(now, now - self.began, answer, &in_force.common);
+            address.end(now, now - self.began, response, &in_force.common);
         }
         let entry = known.host(&self.host, now, &in_force);
         let ready = entry.end(now, present, pace, cooldown);
         drop(known);
-        if answer.kind != AnswerKind::Fine {
+        if response.kind != ResponseKind::Fine {
             debug!(
                 host = %self.host,
                 wait = ?cooldown.wait,
                 why = %cooldown.why,
-                answer = ?answer.kind,
+                response = ?response.kind,
                 "backing off"
             );
         }
@@ -364,9 +365,9 @@ impl Permit {
 impl Drop for Permit {
     fn drop(&mut self) {
         if !self.slots.is_empty() {
-            self.end(&Answer {
+            self.end(&PacedResponse {
                 elapsed: Duration::ZERO,
-                kind: AnswerKind::Failed,
+                kind: ResponseKind::Failed,
             });
         }
     }

@@ -1,6 +1,6 @@
-//! The wait of a host after an answer: a table and a formula, nothing that waits.
+//! The wait of a host after a response: a table and a formula, nothing that waits.
 //!
-//! | the answer | how long until the host may be asked again |
+//! | the response | how long until the host may be asked again |
 //! |---|---|
 //! | fine | max(delay, factor × response time, Crawl-delay), at most `max_delay` |
 //! | 429, 503 or none | the same, and at least the back-off |
@@ -11,7 +11,7 @@
 //! `back_off`), doubled with every further failure in a row, at most `max_back_off`; all that is
 //! longer by chance, by up to `jitter`.
 //!
-//! The wait is counted from the end of an answer, so the pause that a server sees is never shorter
+//! The wait is counted from the end of a response, so the pause that a server sees is never shorter
 //! than the delay. The longest of the reasons counts, and is part of the result ([`WaitReason`]; of
 //! equals the first in the table). `max_delay` bounds the effect of servers in the first row; a
 //! longer `delay` of the user still holds.
@@ -32,11 +32,11 @@ use crate::politeness::retry_after::retry_after;
 /// The pacing rules of a crawl.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PacingRules {
-    /// The time between the end of an answer and the next request to the same host.
+    /// The time between the end of a response and the next request to the same host.
     pub delay: Duration,
     /// The multiple of the last response time: a slow host is asked slowly.
     pub factor: f64,
-    /// The longest wait after a good answer.
+    /// The longest wait after a good response.
     pub max_delay: Duration,
     /// Connections to one host at a time; at least one.
     pub connections_per_host: usize,
@@ -98,18 +98,18 @@ impl Default for PacingRules {
     }
 }
 
-/// The part of a host's answer that matters for pacing.
+/// The part of a host's response that matters for pacing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Answer {
+pub struct PacedResponse {
     /// The response time; zero without a response.
     pub elapsed: Duration,
     /// Its meaning for the next request.
-    pub kind: AnswerKind,
+    pub kind: ResponseKind,
 }
 
-/// The meaning of an answer for the next request.
+/// The meaning of a response for the next request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AnswerKind {
+pub enum ResponseKind {
     /// No reason to slow down, for any kind of page.
     Fine,
     /// 429 Too Many Requests or 503 Service Unavailable.
@@ -122,28 +122,29 @@ pub enum AnswerKind {
         /// The wait that came with it, as the server named it.
         retry_after: Option<Duration>,
     },
-    /// There was no answer.
+    /// There was no response.
     Failed,
 }
 
-impl Answer {
-    /// Returns the answer in the outcome of a fetch; a date in `Retry-After` is relative to `now`.
+impl PacedResponse {
+    /// Returns the response in the outcome of a fetch; a date in `Retry-After` is relative to
+    /// `now`.
     #[must_use]
     pub fn of(outcome: &Result<Exchange, FetchFailure>, now: Timestamp) -> Self {
         match outcome {
             Ok(exchange) => Self {
                 elapsed: exchange.elapsed,
-                kind: AnswerKind::of_exchange(exchange, now),
+                kind: ResponseKind::of_exchange(exchange, now),
             },
             Err(failure) => Self {
                 elapsed: Duration::ZERO,
-                kind: AnswerKind::of_failure(failure.kind()),
+                kind: ResponseKind::of_failure(failure.kind()),
             },
         }
     }
 }
 
-impl AnswerKind {
+impl ResponseKind {
     fn of_exchange(exchange: &Exchange, now: Timestamp) -> Self {
         let named = || {
             let field = exchange.header("retry-after")?;
@@ -175,18 +176,18 @@ pub struct HostPace {
     pub failures: u32,
     /// The `Crawl-delay` of its robots.txt.
     pub crawl_delay: Option<Duration>,
-    /// The `Retry-After` of its last answer.
+    /// The `Retry-After` of its last response.
     pub retry_after: Option<Duration>,
 }
 
-/// Maximum number of [`AnswerKind::Broken`] in a row without a rest. A host with some broken pages
-/// among good ones is not slowed down.
+/// Maximum number of [`ResponseKind::Broken`] in a row without a rest. A host with some broken
+/// pages among good ones is not slowed down.
 const BROKEN_BEFORE_REST: u32 = 2;
 
 /// A wait and its reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cooldown {
-    /// The wait from the end of the answer.
+    /// The wait from the end of the response.
     pub wait: Duration,
     /// The longest of the reasons.
     pub why: WaitReason,
@@ -205,14 +206,19 @@ impl Cooldown {
 }
 
 impl HostPace {
-    /// Returns the host's pace after an answer, and the wait from the answer's end. `chance`, from
-    /// 0 to 1, is the share of the jitter that is added after failures.
+    /// Returns the host's pace after a response, and the wait from the response's end. `chance`,
+    /// from 0 to 1, is the share of the jitter that is added after failures.
     #[must_use]
-    pub fn after(self, answer: &Answer, rules: &PacingRules, chance: f64) -> (Self, Cooldown) {
-        let calm = rules.calm(answer.elapsed, self.crawl_delay);
+    pub fn after(
+        self,
+        response: &PacedResponse,
+        rules: &PacingRules,
+        chance: f64,
+    ) -> (Self, Cooldown) {
+        let calm = rules.calm(response.elapsed, self.crawl_delay);
         let failures = self.failures.saturating_add(1);
-        let (retry_after, why, steps) = match answer.kind {
-            AnswerKind::Fine => {
+        let (retry_after, why, steps) = match response.kind {
+            ResponseKind::Fine => {
                 let pace = Self {
                     failures: 0,
                     retry_after: None,
@@ -220,12 +226,12 @@ impl HostPace {
                 };
                 return (pace, calm);
             }
-            AnswerKind::SlowDown { retry_after } => (retry_after, WaitReason::SlowDown, failures),
-            AnswerKind::Broken { retry_after } => {
+            ResponseKind::SlowDown { retry_after } => (retry_after, WaitReason::SlowDown, failures),
+            ResponseKind::Broken { retry_after } => {
                 let steps = failures.saturating_sub(BROKEN_BEFORE_REST);
                 (retry_after, WaitReason::Failures, steps)
             }
-            AnswerKind::Failed => (None, WaitReason::Failures, failures),
+            ResponseKind::Failed => (None, WaitReason::Failures, failures),
         };
         let back_off = match steps {
             0 => Duration::ZERO,
@@ -255,7 +261,7 @@ impl HostPace {
         }
     }
 
-    /// Returns the minimum distance of two requests to the host, regardless of its answers.
+    /// Returns the minimum distance of two requests to the host, regardless of its responses.
     #[must_use]
     pub fn least(self, rules: &PacingRules) -> Cooldown {
         rules.calm(Duration::ZERO, self.crawl_delay)
@@ -263,7 +269,7 @@ impl HostPace {
 }
 
 impl PacingRules {
-    /// Returns the longest wait after any answer.
+    /// Returns the longest wait after any response.
     #[must_use]
     pub fn longest_wait(&self) -> Duration {
         self.longest_delay()

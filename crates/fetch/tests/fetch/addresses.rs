@@ -13,7 +13,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fetch::{
-    AddressBound, Answer, AnswerKind, HostPacing, Pacer, PacingRules, PolitenessKey, Stalls,
+    AddressBound, HostPacing, PacedResponse, Pacer, PacingRules, PolitenessKey, ResponseKind,
+    Stalls,
 };
 use proptest::prelude::*;
 use tokio::task::JoinSet;
@@ -107,7 +108,7 @@ impl Crowd {
             .map(|host| Reverse((EPOCH, host)))
             .collect();
         let mut done = vec![0; self.hosts.len()];
-        let mut under_way: JoinSet<(usize, Timestamp, Vec<Seen>)> = JoinSet::new();
+        let mut in_flight: JoinSet<(usize, Timestamp, Vec<Seen>)> = JoinSet::new();
         let mut log = CrawlLog {
             began,
             seen: Vec::new(),
@@ -115,23 +116,23 @@ impl Crowd {
         };
         loop {
             let now = EPOCH + began.elapsed();
-            while under_way.len() < self.slots
+            while in_flight.len() < self.slots
                 && let Some(Reverse((ready, host))) = waiting.peek().copied()
                 && ready <= now
             {
                 waiting.pop();
                 if done[host] < self.hosts[host].pages {
                     let (crowd, pacer) = (Arc::clone(&self), Arc::clone(&pacer));
-                    under_way.spawn(async move { crowd.visit(&pacer, host).await });
+                    in_flight.spawn(async move { crowd.visit(&pacer, host).await });
                 }
             }
-            if under_way.is_empty() && waiting.is_empty() {
+            if in_flight.is_empty() && waiting.is_empty() {
                 return log;
             }
-            let soon = waiting.peek().filter(|_| under_way.len() < self.slots);
+            let soon = waiting.peek().filter(|_| in_flight.len() < self.slots);
             let wake = soon.map_or(Duration::MAX, |Reverse((ready, _))| ready.since(now));
             tokio::select! {
-                Some(ended) = under_way.join_next() => {
+                Some(ended) = in_flight.join_next() => {
                     let (host, ready, seen) = ended.expect("no visit panics");
                     match seen.is_empty() {
                         true => log.returned += 1,
@@ -165,9 +166,9 @@ impl Crowd {
                     began,
                     ended: Instant::now(),
                 });
-                permit.finish(Answer {
+                permit.finish(PacedResponse {
                     elapsed: ms(elapsed),
-                    kind: AnswerKind::Fine,
+                    kind: ResponseKind::Fine,
                 });
             }
         }
@@ -217,14 +218,14 @@ impl CrawlLog {
 
 #[test]
 fn a_thousand_hosts_of_one_address_get_four_requests_at_a_time_and_ten_a_second() {
-    // Response time → time between beginnings once it is known, seconds at most
+    // PacedResponse time → time between beginnings once it is known, seconds at most
     for (elapsed, gap, most) in [(0, 100, 220), (100, 100, 220), (3_000, 1_500, 3_300)] {
         let hosts = (0..1_000).map(|_| TestHost::at(1, elapsed, 2));
         let log = play(Crowd::of(rules(1_000), hosts));
         let seen = log.at(1);
         assert_eq!(seen.len(), 2_000);
         log.keeps(1, 4, ms(100));
-        // The first answers bring the pace to that of slow servers.
+        // The first responses bring the pace to that of slow servers.
         for two in seen[40..].windows(2) {
             let apart = two[1].began - two[0].began;
             assert!(apart + ms(1) >= ms(gap), "{apart:?} with {elapsed}");
@@ -274,11 +275,11 @@ fn a_bound_follows_the_delay_or_is_what_the_user_says() {
         let log = play(Crowd::of(rules, hosts));
         let first = log.seen[0].began;
         let gap = log.seen.windows(2).map(|two| two[1].began - two[0].began);
-        let before_an_answer = log
+        let before_a_response = log
             .seen
             .iter()
             .filter(|seen| seen.began < first + ms(1_000));
-        (before_an_answer.count(), gap.min().unwrap())
+        (before_a_response.count(), gap.min().unwrap())
     };
     let bound = |delay, address| PacingRules {
         address,
@@ -336,9 +337,9 @@ async fn a_redirect_that_waits_for_its_address_counts_as_stalled() {
     sleep(ms(200)).await;
     assert_eq!(stalls.count(), 1);
     held.clear();
-    waiting.await.unwrap().finish(Answer {
+    waiting.await.unwrap().finish(PacedResponse {
         elapsed: ms(1),
-        kind: AnswerKind::Fine,
+        kind: ResponseKind::Fine,
     });
     assert_eq!(stalls.count(), 0);
 }

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use fetch::{Answer, AnswerKind, Pacer, PacingRules};
+use fetch::{PacedResponse, Pacer, PacingRules, ResponseKind};
 use tokio::time::{Instant, advance, timeout};
 use web::{Clock, GroupBy, Host, Timestamp};
 
-const FINE: Answer = Answer {
+const FINE: PacedResponse = PacedResponse {
     elapsed: Duration::ZERO,
-    kind: AnswerKind::Fine,
+    kind: ResponseKind::Fine,
 };
 
 const fn ms(millis: u64) -> Duration {
@@ -45,7 +45,7 @@ async fn ask(pacer: &Pacer, host: &Host) -> Duration {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_longer_delay_counts_from_the_last_answer_on() {
+async fn a_longer_delay_counts_from_the_last_response_on() {
     let (pacer, host) = (pacer(100), Host::new("a.test"));
     ask(&pacer, &host).await;
     advance(ms(50)).await;
@@ -68,7 +68,7 @@ async fn waiting_callers_wait_for_the_longer_delay() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_shorter_delay_counts_from_the_next_answer_on() {
+async fn a_shorter_delay_counts_from_the_next_response_on() {
     let (pacer, host) = (pacer(5_000), Host::new("a.test"));
     ask(&pacer, &host).await;
     pacer.change(every(100), &none());
@@ -92,7 +92,7 @@ async fn the_delay_of_a_single_host_is_one_more_reason_to_wait() {
         "it is no less than everybody's"
     );
     assert_eq!(ask(&pacer, &host).await, ms(600));
-    pacer.ask_crawl_delay(&host, Some(ms(900)));
+    pacer.set_crawl_delay(&host, Some(ms(900)));
     assert_eq!(ask(&pacer, &host).await, ms(900), "the longest counts");
     // Longer than the cap on servers: the user wants it.
     pacer.change(every(100), &BTreeMap::from([(host.clone(), ms(60_000))]));

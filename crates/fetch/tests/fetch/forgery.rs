@@ -188,10 +188,10 @@ impl Canary {
             while let Ok((mut stream, _)) = listener.accept().await {
                 counted.fetch_add(1, Ordering::SeqCst);
                 tokio::spawn(async move {
-                    // The client gets an answer, so that a test can tell that it came through.
+                    // The client gets a response, so that a test can tell that it came through.
                     let _request = stream.read(&mut [0; 1024]).await;
-                    let answer = b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n";
-                    stream.write_all(answer).await.ok();
+                    let response = b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n";
+                    stream.write_all(response).await.ok();
                 });
             }
         });
@@ -263,9 +263,9 @@ async fn without_the_guard_the_same_spellings_reach_it() {
     .unwrap();
     for template in REACHING {
         let url = page(&spelled(template, canary.port));
-        let answer = fetch.fetch(&url).await;
+        let response = fetch.fetch(&url).await;
         assert_eq!(
-            answer.map(|exchange| exchange.status),
+            response.map(|exchange| exchange.status),
             Ok(204),
             "{template}"
         );
@@ -287,7 +287,7 @@ async fn the_systems_own_names_for_this_machine_are_refused() {
 }
 
 /// Two servers on one port: one at an allowed address, and the canary at a refused one.
-async fn a_public_server_and_a_canary(answer: &'static str) -> (Arc<AtomicUsize>, Canary) {
+async fn a_public_server_and_a_canary(response: &'static str) -> (Arc<AtomicUsize>, Canary) {
     loop {
         let public = TcpListener::bind("127.0.0.2:0")
             .await
@@ -306,8 +306,8 @@ async fn a_public_server_and_a_canary(answer: &'static str) -> (Arc<AtomicUsize>
                 tokio::spawn(async move {
                     let mut request = [0; 1024];
                     while matches!(stream.read(&mut request).await, Ok(1..)) {
-                        if stream.write_all(answer.as_bytes()).await.is_err()
-                            || answer.contains("close")
+                        if stream.write_all(response.as_bytes()).await.is_err()
+                            || response.contains("close")
                         {
                             return;
                         }
@@ -328,13 +328,13 @@ fn flipping() -> (NameService, Arc<AtomicUsize>) {
     let look_ups = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&look_ups);
     let names = NameService::new(move |_name| {
-        let answer = match counted.fetch_add(1, Ordering::SeqCst) % 4 {
+        let response = match counted.fetch_add(1, Ordering::SeqCst) % 4 {
             0 => vec![good],
             1 => vec![bad],
             2 => vec![bad, good],
             _ => vec![good, bad],
         };
-        async { Ok(answer) }
+        async { Ok(response) }
     });
     (names, look_ups)
 }
@@ -382,7 +382,7 @@ async fn a_kept_connection_stays_at_the_allowed_address() {
     let fetch = fetch_that_allows_the_good_address(names, Duration::ZERO);
     let url = page(&format!("http://rebinding.test:{}/", canary.port));
     for _ in 0..100 {
-        // A new answer each time, in rotation; an open connection stays where it is.
+        // A new response each time, in rotation; an open connection stays where it is.
         fetch.address(&url).await;
         let Ok(exchange) = fetch.fetch(&url).await else {
             continue;

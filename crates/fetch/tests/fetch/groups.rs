@@ -7,7 +7,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use fetch::{Answer, AnswerKind, Pacer, PacingRules, PolitenessKey};
+use fetch::{PacedResponse, Pacer, PacingRules, PolitenessKey, ResponseKind};
 use proptest::prelude::*;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, sleep_until};
@@ -41,16 +41,16 @@ fn at(name: &str, address: u8) -> PolitenessKey {
     }
 }
 
-const FINE: Answer = Answer {
+const FINE: PacedResponse = PacedResponse {
     elapsed: Duration::ZERO,
-    kind: AnswerKind::Fine,
+    kind: ResponseKind::Fine,
 };
 
 /// A visit: its response time, its result, and the target of its redirect.
 #[derive(Clone, Copy, Debug)]
 struct Step {
     elapsed: u64,
-    kind: AnswerKind,
+    kind: ResponseKind,
     leads_to: Option<usize>,
 }
 
@@ -94,14 +94,14 @@ impl Plan {
         for host in 0..self.hosts.len() {
             waiting.push(Reverse((EPOCH, host)));
         }
-        let mut under_way: JoinSet<(usize, Timestamp, Vec<Seen>)> = JoinSet::new();
+        let mut in_flight: JoinSet<(usize, Timestamp, Vec<Seen>)> = JoinSet::new();
         let mut log = CrawlLog {
             seen: Vec::new(),
             returned: 0,
         };
         loop {
             let now = EPOCH + began.elapsed();
-            while under_way.len() < self.slots
+            while in_flight.len() < self.slots
                 && let Some(Reverse((ready, host))) = waiting.peek().copied()
                 && ready <= now
             {
@@ -110,16 +110,16 @@ impl Plan {
                     continue;
                 };
                 let (plan, pacer) = (Arc::clone(&self), Arc::clone(&pacer));
-                under_way.spawn(async move { plan.visit(&pacer, host, step).await });
+                in_flight.spawn(async move { plan.visit(&pacer, host, step).await });
             }
-            if under_way.is_empty() && waiting.is_empty() {
+            if in_flight.is_empty() && waiting.is_empty() {
                 return log;
             }
-            let soon = waiting.peek().filter(|_| under_way.len() < self.slots);
+            let soon = waiting.peek().filter(|_| in_flight.len() < self.slots);
             let wake = soon.map_or(Duration::MAX, |Reverse((ready, _))| ready.since(now));
             let wake = wake.min(Duration::from_secs(1 << 30));
             tokio::select! {
-                Some(ended) = under_way.join_next() => {
+                Some(ended) = in_flight.join_next() => {
                     let (host, ready, seen) = ended.expect("no task panics");
                     if seen.is_empty() {
                         log.returned += 1;
@@ -147,7 +147,7 @@ impl Plan {
                     began,
                     ended: Instant::now(),
                 });
-                permit.finish(Answer {
+                permit.finish(PacedResponse {
                     elapsed: ms(step.elapsed),
                     kind: step.kind,
                 });
@@ -175,9 +175,9 @@ fn play(plan: Plan) -> CrawlLog {
 
 fn plans() -> impl Strategy<Value = Plan> {
     let asked = prop_oneof![
-        8 => Just(AnswerKind::Fine),
-        1 => Just(AnswerKind::Failed),
-        1 => prop::option::of(0_u64..5).prop_map(|seconds| AnswerKind::SlowDown {
+        8 => Just(ResponseKind::Fine),
+        1 => Just(ResponseKind::Failed),
+        1 => prop::option::of(0_u64..5).prop_map(|seconds| ResponseKind::SlowDown {
             retry_after: seconds.map(Duration::from_secs),
         }),
     ];
@@ -220,7 +220,7 @@ proptest! {
 fn calm(elapsed: u64) -> Step {
     Step {
         elapsed,
-        kind: AnswerKind::Fine,
+        kind: ResponseKind::Fine,
         leads_to: None,
     }
 }
@@ -336,16 +336,16 @@ async fn a_429_slows_the_group_down_and_a_dead_host_does_not() {
     let permit = pacer.permit(&host("busy")).await;
     assert_eq!(began.elapsed(), ms(1000), "as after any other request");
     let retry_after = Some(ms(7000));
-    permit.finish(Answer {
+    permit.finish(PacedResponse {
         elapsed: Duration::ZERO,
-        kind: AnswerKind::SlowDown { retry_after },
+        kind: ResponseKind::SlowDown { retry_after },
     });
     let began = Instant::now();
     let permit = pacer.permit(&host("other")).await;
     assert_eq!(began.elapsed(), ms(7000));
-    permit.finish(Answer {
+    permit.finish(PacedResponse {
         elapsed: Duration::ZERO,
-        kind: AnswerKind::SlowDown { retry_after: None },
+        kind: ResponseKind::SlowDown { retry_after: None },
     });
     let pace = pacer.pace(&host("other"));
     assert_eq!(
@@ -357,7 +357,7 @@ async fn a_429_slows_the_group_down_and_a_dead_host_does_not() {
     pacer.permit(&host("third")).await.finish(FINE);
     assert_eq!(began.elapsed(), ms(4000));
     pacer.permit(&host("fourth")).await.finish(FINE);
-    assert_eq!(began.elapsed(), ms(5000), "a good answer forgives");
+    assert_eq!(began.elapsed(), ms(5000), "a good response forgives");
 }
 
 #[tokio::test(start_paused = true)]
@@ -387,7 +387,7 @@ async fn a_host_that_rests_for_an_hour_does_not_keep_its_group_waiting() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn after_a_restart_a_group_waits_as_long_as_its_last_answer_asked_for() {
+async fn after_a_restart_a_group_waits_as_long_as_its_last_response_asked_for() {
     let now = EPOCH + ms(400);
     let asked = |wait: u64, why| Pace {
         ready: Timestamp::NEVER,
@@ -426,7 +426,7 @@ async fn after_a_restart_a_group_waits_as_long_as_its_last_answer_asked_for() {
 #[tokio::test(start_paused = true)]
 async fn after_a_session_that_died_no_group_is_asked_before_its_delay_has_passed() {
     let pacer = pacer(rules(GroupBy::Domain, 1000));
-    pacer.assume_just_asked();
+    pacer.assume_just_requested();
     let began = Instant::now();
     let to = PolitenessKey::from(&Host::new("a.site.test"));
     assert!(!pacer.enqueue_unless_ready(&to));

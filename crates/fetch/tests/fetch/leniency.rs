@@ -21,12 +21,12 @@ fn client() -> HttpFetch {
 }
 
 /// Fetches what a server sends before it closes the connection, in two packets.
-async fn sent(answer: &str) -> Result<Exchange, FetchFailure> {
-    let answer = answer.to_owned();
+async fn sent(response: &str) -> Result<Exchange, FetchFailure> {
+    let response = response.to_owned();
     let server = Server::with(move |mut stream| {
-        let answer = answer.clone();
+        let response = response.clone();
         async move {
-            let (one, two) = answer.as_bytes().split_at(answer.len() / 2);
+            let (one, two) = response.as_bytes().split_at(response.len() / 2);
             for packet in [one, two] {
                 stream.write_all(packet).await.expect("the client listens");
                 tokio::task::yield_now().await;
@@ -132,9 +132,9 @@ async fn long_chunks_are_read_with_any_line_ends() {
     let chunk = "line\n".repeat(7_000);
     for end in ["\r\n", "\n"] {
         let framed = format!("{:x}{end}{chunk}{end}", chunk.len()).repeat(20);
-        let answer =
+        let response =
             format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{framed}0{end}{end}");
-        let exchange = sent(&answer).await.unwrap();
+        let exchange = sent(&response).await.unwrap();
         assert!(text(&exchange) == chunk.repeat(20), "{end:?}");
         assert_eq!(exchange.truncated, None, "{end:?}");
     }
@@ -144,7 +144,7 @@ async fn long_chunks_are_read_with_any_line_ends() {
 #[tokio::test]
 async fn what_came_of_a_body_is_kept() {
     let ok = "HTTP/1.1 200 OK\r\n";
-    for (answer, warning) in [
+    for (response, warning) in [
         (
             format!("{ok}Content-Length: 99\r\n\r\nhalf"),
             Warning::ShortBody,
@@ -162,14 +162,14 @@ async fn what_came_of_a_body_is_kept() {
             Warning::BrokenChunks,
         ),
     ] {
-        let exchange = sent(&answer).await.unwrap();
-        assert_eq!(text(&exchange), "half", "{answer:?}");
+        let exchange = sent(&response).await.unwrap();
+        assert_eq!(text(&exchange), "half", "{response:?}");
         assert_eq!(
             exchange.truncated,
             Some(Truncation::Disconnect),
-            "{answer:?}"
+            "{response:?}"
         );
-        assert_eq!(exchange.warnings, [warning], "{answer:?}");
+        assert_eq!(exchange.warnings, [warning], "{response:?}");
         let failure = FetchFailure::of_incomplete(&exchange);
         assert_eq!(failure, Some(FetchFailure::Disconnected));
     }
@@ -181,8 +181,8 @@ async fn what_came_of_a_body_is_kept() {
 async fn a_reset_connection_is_not_the_end_of_a_body() {
     for head in ["HTTP/1.1 200 OK", "HTTP/1.0 200 OK"] {
         let server = Server::with(move |mut stream| async move {
-            let answer = format!("{head}\r\n\r\nhalf");
-            let sent = stream.write_all(answer.as_bytes()).await;
+            let response = format!("{head}\r\n\r\nhalf");
+            let sent = stream.write_all(response.as_bytes()).await;
             sent.expect("the client listens");
             stream.set_zero_linger().expect("a socket");
         })
@@ -204,8 +204,8 @@ async fn an_empty_body_is_a_failure_of_pages_only() {
         ("404 Not Found", Ok(404)),
         ("503 Service Unavailable", Ok(503)),
     ] {
-        let answer = format!("HTTP/1.1 {status}\r\nContent-Length: 99\r\n\r\n");
-        let fetched = sent(&answer).await;
+        let response = format!("HTTP/1.1 {status}\r\nContent-Length: 99\r\n\r\n");
+        let fetched = sent(&response).await;
         let fetched = fetched.map(|exchange| exchange.status);
         assert_eq!(fetched.map_err(|failure| failure.kind()), expected);
     }
@@ -214,8 +214,8 @@ async fn an_empty_body_is_a_failure_of_pages_only() {
 /// A kept connection must not carry what was odd about one response to the next.
 #[tokio::test]
 async fn warnings_belong_to_one_response() {
-    let answer = "HTTP/1.1 200 OK\r\nA : b\r\nContent-Length: 2\r\n\r\nok";
-    let server = Server::answering(answer).await;
+    let response = "HTTP/1.1 200 OK\r\nA : b\r\nContent-Length: 2\r\n\r\nok";
+    let server = Server::answering(response).await;
     let client = client();
     for _request in 0..3 {
         let exchange = client.fetch(&server.url("/")).await.unwrap();
@@ -225,7 +225,7 @@ async fn warnings_belong_to_one_response() {
     assert_eq!(server.connections(), 1);
 }
 
-/// A second answer that nobody asked for lay in the socket, and became the page of the next URL.
+/// A second response that nobody asked for lay in the socket, and became the page of the next URL.
 #[tokio::test]
 async fn an_unasked_answer_is_not_the_answer_to_the_next_request() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -233,7 +233,7 @@ async fn an_unasked_answer_is_not_the_answer_to_the_next_request() {
     let (more, asked_for_more) = mpsc::sync_channel::<()>(1);
     let (sent, was_sent) = mpsc::sync_channel::<()>(1);
     let server = std::thread::spawn(move || {
-        let answer = |body: &str| {
+        let response = |body: &str| {
             format!(
                 "HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}",
                 body.len()
@@ -241,13 +241,13 @@ async fn an_unasked_answer_is_not_the_answer_to_the_next_request() {
         };
         let (mut first, _) = listener.accept().unwrap();
         read_head(&mut first);
-        first.write_all(answer("own").as_bytes()).unwrap();
+        first.write_all(response("own").as_bytes()).unwrap();
         asked_for_more.recv().unwrap();
-        first.write_all(answer("unasked").as_bytes()).unwrap();
+        first.write_all(response("unasked").as_bytes()).unwrap();
         sent.send(()).unwrap();
         let (mut second, _) = listener.accept().unwrap();
         read_head(&mut second);
-        second.write_all(answer("own").as_bytes()).unwrap();
+        second.write_all(response("own").as_bytes()).unwrap();
     });
     let client = client();
     assert_eq!(text(&client.fetch(&url).await.unwrap()), "own");

@@ -27,7 +27,7 @@ fn asking(names: NameService) -> HttpFetch {
     HttpFetch::new(options(names)).expect("these options work")
 }
 
-/// Returns a service with one answer for every name, and the count of its look-ups.
+/// Returns a service with one response for every name, and the count of its look-ups.
 fn always(addresses: &[&str]) -> (NameService, Arc<AtomicUsize>) {
     let addresses: Vec<IpAddr> = addresses.iter().map(|address| ip(address)).collect();
     let asked = Arc::new(AtomicUsize::new(0));
@@ -170,7 +170,7 @@ async fn a_look_up_is_cached_for_a_while_and_a_failed_one_for_a_moment() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_slow_look_up_times_out_and_its_answer_serves_the_next_caller() {
+async fn a_slow_look_up_times_out_and_its_response_serves_the_next_caller() {
     let fetch = HttpFetch::new(FetchOptions {
         limits: FetchLimits {
             connect_timeout: Duration::from_secs(10),
@@ -190,7 +190,7 @@ async fn a_slow_look_up_times_out_and_its_answer_serves_the_next_caller() {
             address: ip("10.0.0.1"),
             refusal: fetch::Refusal::Private
         },
-        "the answer came five seconds later"
+        "the response came five seconds later"
     );
 }
 

@@ -6,16 +6,16 @@ use std::net::Ipv4Addr;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use fetch::{Answer, AnswerKind, Pacer, PacingRules, Permit, Stalls};
+use fetch::{PacedResponse, Pacer, PacingRules, Permit, ResponseKind, Stalls};
 use tokio::time::{Instant, advance, timeout};
 use web::{Clock, Host, Pace, Timestamp, WaitReason};
 
 use crate::server::page;
 
 const EPOCH: Timestamp = Timestamp::from_millis(1_000_000);
-const FINE: Answer = Answer {
+const FINE: PacedResponse = PacedResponse {
     elapsed: Duration::ZERO,
-    kind: AnswerKind::Fine,
+    kind: ResponseKind::Fine,
 };
 
 const fn ms(millis: u64) -> Duration {
@@ -53,7 +53,7 @@ async fn the_next_permit_comes_499_ms_after_the_last_is_too_early_and_500_is_fin
     assert_eq!(
         first.finish(FINE),
         EPOCH + ms(3500),
-        "counted from the end of the answer"
+        "counted from the end of the response"
     );
     assert_eq!(pacer.pace(&a).ready, EPOCH + ms(3500));
 
@@ -147,9 +147,9 @@ async fn several_connections_keep_their_distance_all_the_same() {
 #[tokio::test(start_paused = true)]
 async fn a_crawl_delay_applies_until_it_is_withdrawn() {
     let (pacer, a) = (pacer(every(500)), host("a.test"));
-    pacer.ask_crawl_delay(&a, Some(ms(2500)));
+    pacer.set_crawl_delay(&a, Some(ms(2500)));
     assert_eq!(pacer.permit(&a).await.finish(FINE), EPOCH + ms(2500));
-    pacer.ask_crawl_delay(&a, None);
+    pacer.set_crawl_delay(&a, None);
     assert_eq!(pacer.permit(&a).await.finish(FINE), EPOCH + ms(3000));
 }
 
@@ -234,8 +234,8 @@ async fn hosts_without_relevant_state_are_forgotten() {
     let (busy, resting) = (host("busy.test"), host("resting.test"));
     let permit = pacer.permit(&busy).await;
     let hour = Some(Duration::from_secs(3600));
-    let asked = AnswerKind::SlowDown { retry_after: hour };
-    pacer.permit(&resting).await.finish(Answer {
+    let asked = ResponseKind::SlowDown { retry_after: hour };
+    pacer.permit(&resting).await.finish(PacedResponse {
         elapsed: Duration::ZERO,
         kind: asked,
     });
@@ -275,7 +275,7 @@ fn remembered(ready: Timestamp, failures: u32, crawl_delay: Option<u64>) -> Pace
     }
 }
 
-/// Returns the stored pace of a host without its last answer: the time it is ready, its failures,
+/// Returns the stored pace of a host without its last response: the time it is ready, its failures,
 /// its Crawl-delay.
 fn gist(pace: Pace) -> (Timestamp, u32, Option<Duration>) {
     (pace.ready, pace.failures, pace.crawl_delay)
@@ -291,9 +291,9 @@ async fn a_host_waits_as_long_as_it_asked_an_earlier_session_to() {
     let began = Instant::now();
     let permit = pacer.permit(&a).await;
     assert_eq!(began.elapsed(), ms(60_000) + ROUNDING);
-    let waits = permit.finish(Answer {
+    let waits = permit.finish(PacedResponse {
         elapsed: Duration::ZERO,
-        kind: AnswerKind::Failed,
+        kind: ResponseKind::Failed,
     });
     let second_in_a_row = began.elapsed() + ms(2000);
     assert_eq!(waits, EPOCH + second_in_a_row, "earlier failures count on");
@@ -326,7 +326,7 @@ async fn the_pace_of_a_host_is_the_recalled_one() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_of_this_session_overrides_the_recalled_pace() {
+async fn a_response_of_this_session_overrides_the_recalled_pace() {
     let (pacer, a) = (pacer(every(500)), host("a.test"));
     pacer.permit(&a).await.finish(FINE);
     pacer.recall(&a, remembered(EPOCH + ms(100), 3, Some(2500)));
@@ -346,16 +346,16 @@ async fn an_answer_of_this_session_overrides_the_recalled_pace() {
 #[tokio::test(start_paused = true)]
 async fn the_pace_reports_the_longest_reason_and_the_requested_wait() {
     let (pacer, a) = (pacer(every(500)), host("a.test"));
-    let slow_down = |seconds: Option<u64>| Answer {
+    let slow_down = |seconds: Option<u64>| PacedResponse {
         elapsed: Duration::ZERO,
-        kind: AnswerKind::SlowDown {
+        kind: ResponseKind::SlowDown {
             retry_after: seconds.map(Duration::from_secs),
         },
     };
     let seen = |pace: Pace| (pace.why, pace.wait, pace.retry_after);
     pacer.permit(&a).await.finish(FINE);
     assert_eq!(seen(pacer.pace(&a)), (WaitReason::Delay, ms(500), None));
-    pacer.ask_crawl_delay(&a, Some(ms(900)));
+    pacer.set_crawl_delay(&a, Some(ms(900)));
     assert_eq!(
         seen(pacer.pace(&a)),
         (WaitReason::CrawlDelay, ms(900), None)
@@ -370,7 +370,7 @@ async fn the_pace_reports_the_longest_reason_and_the_requested_wait() {
     );
     drop(pacer.permit(&a).await);
     assert_eq!(seen(pacer.pace(&a)), (WaitReason::Failures, ms(4000), None));
-    pacer.ask_crawl_delay(&a, None);
+    pacer.set_crawl_delay(&a, None);
     pacer.permit(&a).await.finish(FINE);
     assert_eq!(seen(pacer.pace(&a)), (WaitReason::Delay, ms(500), None));
 }
@@ -433,12 +433,12 @@ async fn after_a_session_that_died_no_host_is_asked_before_its_delay_has_passed_
 {
     let pacer = pacer(every(500));
     let (known, patient, asks) = (host("known.test"), host("patient.test"), host("asks.test"));
-    pacer.assume_just_asked();
+    pacer.assume_just_requested();
     advance(ms(200)).await;
     let began = Instant::now();
     assert_eq!(pacer.pace(&known).ready, EPOCH + ms(500));
     pacer.recall(&patient, remembered(EPOCH, 0, Some(2500)));
-    pacer.ask_crawl_delay(&asks, Some(ms(1500)));
+    pacer.set_crawl_delay(&asks, Some(ms(1500)));
     let waited = async |host| {
         let permit = pacer.permit(host).await;
         let waited = began.elapsed();

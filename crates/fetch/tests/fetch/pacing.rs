@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use fetch::{Answer, AnswerKind, Cooldown, FetchFailure, HostPace, PacingRules, retry_after};
+use fetch::{
+    Cooldown, FetchFailure, HostPace, PacedResponse, PacingRules, ResponseKind, retry_after,
+};
 use http::HeaderMap;
 use proptest::prelude::*;
 use web::{Exchange, Protocol, Timestamp, WaitReason};
@@ -31,27 +33,27 @@ fn rest(millis: u64, why: WaitReason) -> Cooldown {
     }
 }
 
-fn fine(elapsed: u64) -> Answer {
-    Answer {
+fn fine(elapsed: u64) -> PacedResponse {
+    PacedResponse {
         elapsed: ms(elapsed),
-        kind: AnswerKind::Fine,
+        kind: ResponseKind::Fine,
     }
 }
 
-const fn slow_down(retry_after: Option<Duration>) -> Answer {
-    Answer {
+const fn slow_down(retry_after: Option<Duration>) -> PacedResponse {
+    PacedResponse {
         elapsed: Duration::ZERO,
-        kind: AnswerKind::SlowDown { retry_after },
+        kind: ResponseKind::SlowDown { retry_after },
     }
 }
 
-const FAILED: Answer = Answer {
+const FAILED: PacedResponse = PacedResponse {
     elapsed: Duration::ZERO,
-    kind: AnswerKind::Failed,
+    kind: ResponseKind::Failed,
 };
 
 #[test]
-fn after_a_good_answer_the_longest_of_three_counts_up_to_the_cap() {
+fn after_a_good_response_the_longest_of_three_counts_up_to_the_cap() {
     use WaitReason::{CrawlDelay, Delay, Slowness};
     // delay, factor, response time, Crawl-delay → wait, reason
     let cases = [
@@ -125,14 +127,14 @@ fn failures_in_a_row_double_the_wait_up_to_a_cap() {
         ),
     ];
     for (delay, waits) in cases {
-        for (answer, why) in [
+        for (response, why) in [
             (FAILED, WaitReason::Failures),
             (slow_down(None), WaitReason::SlowDown),
         ] {
             let mut pace = HostPace::default();
             for expected in waits {
                 let found;
-                (pace, found) = pace.after(&answer, &rules(delay, 5.0), EVEN);
+                (pace, found) = pace.after(&response, &rules(delay, 5.0), EVEN);
                 assert_eq!(
                     found,
                     rest(expected, why),
@@ -183,11 +185,11 @@ fn chance_adds_up_to_a_quarter_to_a_wait_after_failures_and_to_no_other() {
             failures,
             ..HostPace::default()
         };
-        for (answer, why) in [
+        for (response, why) in [
             (FAILED, WaitReason::Failures),
             (slow_down(None), WaitReason::SlowDown),
         ] {
-            let (_, found) = pace.after(&answer, &rules(1000, 5.0), chance);
+            let (_, found) = pace.after(&response, &rules(1000, 5.0), chance);
             assert_eq!(found, rest(expected, why), "{failures} {chance}");
         }
         let (_, found) = pace.after(&fine(0), &rules(1000, 5.0), chance);
@@ -338,34 +340,37 @@ fn outcomes_are_classified_for_pacing() {
             started: now,
             elapsed: ms(70),
         };
-        Answer::of(&Ok(exchange), now).kind
+        PacedResponse::of(&Ok(exchange), now).kind
     };
     for status in [200, 204, 301, 304, 400, 403, 404, 501] {
-        assert_eq!(answered(status, Some("9")), AnswerKind::Fine, "{status}");
+        assert_eq!(answered(status, Some("9")), ResponseKind::Fine, "{status}");
     }
     for status in [408, 421, 425, 500, 502, 504, 520, 599] {
         let retry_after = Some(ms(9000));
-        let expected = AnswerKind::Broken { retry_after };
+        let expected = ResponseKind::Broken { retry_after };
         assert_eq!(answered(status, Some("9")), expected, "{status}");
     }
     for status in [429, 503] {
         assert_eq!(
             answered(status, None),
-            AnswerKind::SlowDown { retry_after: None }
+            ResponseKind::SlowDown { retry_after: None }
         );
         assert_eq!(
             answered(status, Some("9")),
-            AnswerKind::SlowDown {
+            ResponseKind::SlowDown {
                 retry_after: Some(ms(9000))
             }
         );
         assert_eq!(
             answered(status, Some("rubbish")),
-            AnswerKind::SlowDown { retry_after: None }
+            ResponseKind::SlowDown { retry_after: None }
         );
     }
-    assert_eq!(Answer::of(&Err(FetchFailure::Timeout), now), FAILED);
-    assert_eq!(Answer::of(&Err(FetchFailure::Unaskable), now), fine(0));
+    assert_eq!(PacedResponse::of(&Err(FetchFailure::Timeout), now), FAILED);
+    assert_eq!(
+        PacedResponse::of(&Err(FetchFailure::Unaskable), now),
+        fine(0)
+    );
 }
 
 /// A server that answered 502 to everything for a minute was asked on at full pace, and 51 of 60
@@ -373,9 +378,9 @@ fn outcomes_are_classified_for_pacing() {
 #[test]
 fn a_host_rests_from_the_third_server_error_in_a_row() {
     let rules = rules(1000, 0.0);
-    let broken = Answer {
+    let broken = PacedResponse {
         elapsed: ms(10),
-        kind: AnswerKind::Broken { retry_after: None },
+        kind: ResponseKind::Broken { retry_after: None },
     };
     let mut pace = HostPace::default();
     for wait in [1000, 1000, 2000, 4000, 8000] {
@@ -389,7 +394,7 @@ fn a_host_rests_from_the_third_server_error_in_a_row() {
 
 proptest! {
     #[test]
-    fn no_answer_shortens_the_delay_or_causes_an_endless_wait(
+    fn no_response_shortens_the_delay_or_causes_an_endless_wait(
         delay in 0_u64..100_000,
         factor in any::<f64>(),
         elapsed in any::<u64>(),
@@ -398,36 +403,36 @@ proptest! {
         idle in any::<u64>(),
         crawl_delay in prop::option::of(any::<u64>()),
         asked in prop_oneof![
-            Just(AnswerKind::Fine),
-            Just(AnswerKind::Failed),
-            prop::option::of(any::<u64>()).prop_map(|wait| AnswerKind::SlowDown {
+            Just(ResponseKind::Fine),
+            Just(ResponseKind::Failed),
+            prop::option::of(any::<u64>()).prop_map(|wait| ResponseKind::SlowDown {
                 retry_after: wait.map(ms),
             }),
-            prop::option::of(any::<u64>()).prop_map(|wait| AnswerKind::Broken {
+            prop::option::of(any::<u64>()).prop_map(|wait| ResponseKind::Broken {
                 retry_after: wait.map(ms),
             }),
         ],
     ) {
         let rules = rules(delay, factor);
         let pace = HostPace { failures, crawl_delay: crawl_delay.map(ms), retry_after: None };
-        let answer = Answer { elapsed: ms(elapsed), kind: asked };
-        let (_, Cooldown { wait, why }) = pace.after(&answer, &rules, chance);
+        let response = PacedResponse { elapsed: ms(elapsed), kind: asked };
+        let (_, Cooldown { wait, why }) = pace.after(&response, &rules, chance);
         prop_assert!(wait >= rules.delay);
         prop_assert!(wait <= rules.longest_wait());
         let (_, calm) = pace.after(&fine(elapsed), &rules, chance);
         prop_assert!(wait >= calm.wait, "a failure is never rewarded");
         let least = match asked {
-            AnswerKind::SlowDown { retry_after } | AnswerKind::Broken { retry_after } => {
+            ResponseKind::SlowDown { retry_after } | ResponseKind::Broken { retry_after } => {
                 retry_after.unwrap_or_default()
             }
-            AnswerKind::Fine | AnswerKind::Failed => ms(0),
+            ResponseKind::Fine | ResponseKind::Failed => ms(0),
         };
         prop_assert!(wait >= least.min(rules.retry_after_cap), "chance only adds");
         let idle = pace.after_idling(ms(idle), &rules);
         prop_assert!(idle.failures <= failures);
-        let (_, even) = pace.after(&Answer { elapsed: ms(elapsed), kind: asked }, &rules, 0.0);
+        let (_, even) = pace.after(&PacedResponse { elapsed: ms(elapsed), kind: asked }, &rules, 0.0);
         prop_assert!(wait >= even.wait && wait <= even.wait + even.wait / 4 + ms(1));
-        if asked == AnswerKind::Fine {
+        if asked == ResponseKind::Fine {
             let usual = [WaitReason::Delay, WaitReason::Slowness, WaitReason::CrawlDelay];
             prop_assert!(usual.contains(&why));
         }

@@ -233,8 +233,8 @@ async fn a_name_that_flips_is_requested_at_its_public_address_only() {
     let turn = AtomicUsize::new(0);
     let flipping = NameService::new(move |_name| {
         let turn = turn.fetch_add(1, Ordering::SeqCst);
-        let answer = [[10, 0, 0, 1], [93, 184, 216, 34]][turn % 2];
-        async move { Ok(vec![answer.into()]) }
+        let response = [[10, 0, 0, 1], [93, 184, 216, 34]][turn % 2];
+        async move { Ok(vec![response.into()]) }
     });
     let fetch = HttpFetch::new(FetchOptions {
         limits: FetchLimits {
@@ -352,15 +352,15 @@ async fn user_and_password_are_sent_to_the_proxy_only() {
 }
 
 /// A proxy that answers every request with this and closes the connection.
-async fn saying(answer: Vec<u8>) -> SocketAddr {
+async fn saying(response: Vec<u8>) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let address = listener.local_addr().expect("it is bound");
-    let answer: Arc<[u8]> = answer.into();
+    let response: Arc<[u8]> = response.into();
     tokio::spawn(async move {
         while let Ok((mut stream, _)) = listener.accept().await {
-            let answer = Arc::clone(&answer);
+            let response = Arc::clone(&response);
             tokio::spawn(async move {
-                stream.write_all(&answer).await.ok();
+                stream.write_all(&response).await.ok();
                 stream.shutdown().await.ok();
                 // The client's bytes are read, so that it is not reset before it has read ours.
                 stream.read_to_end(&mut Vec::new()).await.ok();
@@ -402,7 +402,7 @@ async fn the_failure_of_a_proxy_names_its_cause() {
             http("220 smtp.test ESMTP\r\n\r\n"),
             "it opens no tunnel",
         ),
-        ("http", long, "its answer is too long"),
+        ("http", long, "its response is too long"),
         ("http", many, "it opens no tunnel"),
         (
             "http",
@@ -428,8 +428,8 @@ async fn the_failure_of_a_proxy_names_its_cause() {
             "the connection was closed early",
         ),
     ];
-    for (kind, answer, expected) in cases {
-        let fetch = through(kind, saying(answer).await, public());
+    for (kind, response, expected) in cases {
+        let fetch = through(kind, saying(response).await, public());
         let failure = fetch.fetch(&page("https://a.test/")).await.unwrap_err();
         assert_eq!(
             failure.to_string(),

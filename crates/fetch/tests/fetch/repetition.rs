@@ -26,19 +26,19 @@ fn client() -> HttpFetch {
 /// What a server does with a request.
 #[derive(Clone, Copy)]
 enum Act {
-    Answer(&'static str),
-    /// Half an answer, then the end of the connection.
+    Response(&'static str),
+    /// Half a response, then the end of the connection.
     Half,
     Close,
     Reset,
-    /// The rest of the answer before, whose length was too small.
+    /// The rest of the response before, whose length was too small.
     Rest(&'static str),
     /// The same, then the end of the connection.
     LastRest(&'static str),
 }
 
-const OK: Act = Act::Answer("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
-const LATE: Act = Act::Answer("HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\n\r\n");
+const OK: Act = Act::Response("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+const LATE: Act = Act::Response("HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\n\r\n");
 
 /// A server that acts alike on each connection: by the number of the request on it. Returns its
 /// URL and the number of requests so far.
@@ -69,8 +69,8 @@ async fn talk(mut stream: TcpStream, acts: &[Act], requests: Arc<AtomicUsize>) {
         }
         requests.fetch_add(1, Ordering::SeqCst);
         match act {
-            Act::Answer(answer) => stream
-                .write_all(answer.as_bytes())
+            Act::Response(response) => stream
+                .write_all(response.as_bytes())
                 .await
                 .expect("the client listens"),
             Act::Half => {
@@ -115,7 +115,7 @@ async fn a_kept_connection_that_ends_costs_nothing() {
 }
 
 /// The rest of a body whose length was too small came behind the next request, and counted as the
-/// answer to it: "the answer is not valid HTTP", for every other page of the site.
+/// answer to it: "the response is not valid HTTP", for every other page of the site.
 #[tokio::test]
 async fn the_rest_of_a_body_costs_the_connection_and_no_page() {
     for act in [
@@ -170,7 +170,7 @@ async fn a_request_whose_response_began_is_not_repeated() {
 /// The reaction of an HTTP/2 server to a request.
 #[derive(Clone, Copy, Debug)]
 enum Frame {
-    Answer,
+    Response,
     Refuse(h2::Reason),
     /// GOAWAY without an error, and the end of the connection.
     GoAway,
@@ -208,11 +208,11 @@ async fn react(stream: TlsStream<TcpStream>, frames: &[Frame], requests: &Atomic
         .expect("the client listens");
     while let Some(Ok((_request, mut respond))) = connection.accept().await {
         let number = requests.fetch_add(1, Ordering::SeqCst);
-        match frames.get(number).unwrap_or(&Frame::Answer) {
-            Frame::Answer => {
-                let answer = http::Response::new(());
+        match frames.get(number).unwrap_or(&Frame::Response) {
+            Frame::Response => {
+                let response = http::Response::new(());
                 let mut body = respond
-                    .send_response(answer, false)
+                    .send_response(response, false)
                     .expect("the client listens");
                 body.send_data("ok".into(), true)
                     .expect("the client listens");
@@ -231,8 +231,11 @@ async fn react(stream: TlsStream<TcpStream>, frames: &[Frame], requests: &Atomic
 async fn answer_http1(mut stream: TlsStream<TcpStream>, requests: &AtomicUsize) {
     requests.fetch_add(1, Ordering::SeqCst);
     while stream.read_u8().await.is_ok() {
-        let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
-        stream.write_all(answer).await.expect("the client listens");
+        let response = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+        stream
+            .write_all(response)
+            .await
+            .expect("the client listens");
         stream.flush().await.expect("the client listens");
         pending::<()>().await;
     }
@@ -291,7 +294,7 @@ async fn a_stream_that_was_not_processed_is_requested_again() {
 #[tokio::test]
 async fn a_kept_connection_of_http_2_that_goes_away_costs_nothing() {
     for end in [Frame::GoAway, Frame::Close] {
-        let frames: &'static [Frame] = Vec::leak(vec![Frame::Answer, end]);
+        let frames: &'static [Frame] = Vec::leak(vec![Frame::Response, end]);
         let (port, authority, requests) = http2(frames).await;
         let client = client_of(port, &authority);
         let url = page(&format!("https://secure.test:{port}/"));

@@ -9,8 +9,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use bytes::Bytes;
 use fetch::{
-    Answer, AnswerKind, Fetch, FetchFailure, Pacer, PacingRules, Refusal, RobotsAnswer,
-    RobotsCache, RobotsSource, RobotsText,
+    Fetch, FetchFailure, PacedResponse, Pacer, PacingRules, Refusal, ResponseKind, RobotsCache,
+    RobotsResponse, RobotsSource, RobotsText,
 };
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -29,20 +29,20 @@ type Scripted = Result<(u16, Bytes), FetchFailure>;
 /// none if it says `none`; one behind `incomplete:` breaks off.
 #[derive(Default)]
 struct Script {
-    answers: Mutex<HashMap<String, Scripted>>,
+    responses: Mutex<HashMap<String, Scripted>>,
     asked: Mutex<Vec<String>>,
 }
 
 impl Script {
     fn say(&self, url: &str, status: u16, text: impl Into<Bytes>) {
-        self.answers
+        self.responses
             .lock()
             .expect("no test panics in here")
             .insert(url.to_owned(), Ok((status, text.into())));
     }
 
     fn fail(&self, url: &str, failure: FetchFailure) {
-        self.answers
+        self.responses
             .lock()
             .expect("no test panics in here")
             .insert(url.to_owned(), Err(failure));
@@ -55,20 +55,20 @@ impl Script {
 
 #[async_trait]
 impl Fetch for Script {
-    async fn ask(&self, url: &PageUrl, _known: &Validators) -> Result<Exchange, FetchFailure> {
+    async fn request(&self, url: &PageUrl, _known: &Validators) -> Result<Exchange, FetchFailure> {
         self.asked
             .lock()
             .expect("no test panics in here")
             .push(url.to_string());
         // Long enough for other tasks to ask for the same.
         tokio::task::yield_now().await;
-        let answer = self
-            .answers
+        let response = self
+            .responses
             .lock()
             .expect("no test panics in here")
             .get(url.as_str())
             .cloned();
-        let (status, text) = answer.unwrap_or(Ok((404, Bytes::new())))?;
+        let (status, text) = response.unwrap_or(Ok((404, Bytes::new())))?;
         let mut headers = HeaderMap::new();
         let mut warnings = Vec::new();
         let text = if let Some(body) = text.strip_prefix(b"incomplete:") {
@@ -143,7 +143,7 @@ fn robots(delay: u64, capacity: usize) -> Robots {
 }
 
 impl Robots {
-    async fn of(&self, url: &str) -> RobotsAnswer {
+    async fn of(&self, url: &str) -> RobotsResponse {
         self.cache.rules(&page(url)).await
     }
 
@@ -173,9 +173,9 @@ async fn the_status_decides_what_is_allowed() {
     for (status, standing, private, root) in cases {
         let robots = robots(0, 100);
         robots.web.say("http://a.test/robots.txt", status, no_entry);
-        let answer = robots.of("http://a.test/private").await;
-        assert_eq!(answer.source, standing, "{status}");
-        assert_eq!(answer.exchanges.len(), 1);
+        let response = robots.of("http://a.test/private").await;
+        assert_eq!(response.source, standing, "{status}");
+        assert_eq!(response.exchanges.len(), 1);
         assert_eq!(
             robots.allowed("http://a.test/private").await,
             private,
@@ -204,12 +204,12 @@ async fn a_silent_host_allows_nothing_for_half_a_minute() {
     for failure in failures {
         let robots = robots(0, 100);
         robots.web.fail("http://a.test/robots.txt", failure.clone());
-        let answer = robots.of("http://a.test/").await;
+        let response = robots.of("http://a.test/").await;
         assert!(
-            !answer.rules.verdict(&page("http://a.test/")).allowed,
+            !response.rules.verdict(&page("http://a.test/")).allowed,
             "{failure:?}"
         );
-        assert_eq!(answer.until, Timestamp::from_millis(30_000));
+        assert_eq!(response.until, Timestamp::from_millis(30_000));
 
         robots.web.say("http://a.test/robots.txt", 404, "");
         robots.now.store(29_999, Ordering::SeqCst);
@@ -257,14 +257,14 @@ async fn five_redirects_are_followed_and_the_sixth_is_not() {
             200,
             "User-agent: *\nDisallow: /",
         );
-        let answer = robots.of("http://a.test/").await;
+        let response = robots.of("http://a.test/").await;
         assert_eq!(
-            answer.rules.verdict(&page("http://a.test/")).allowed,
+            response.rules.verdict(&page("http://a.test/")).allowed,
             allowed,
             "{hops}"
         );
         assert_eq!(
-            answer.exchanges.len(),
+            response.exchanges.len(),
             6.min(hops + 1),
             "{hops}: every hop is handed on"
         );
@@ -276,8 +276,8 @@ async fn redirects_in_a_circle_or_to_no_page_are_no_rules() {
     for target in ["/robots.txt", "ftp://a.test/robots.txt", "mailto:a@b.test"] {
         let robots = robots(0, 100);
         robots.web.say("http://a.test/robots.txt", 301, target);
-        let answer = robots.of("http://a.test/").await;
-        assert_eq!(answer.source, RobotsSource::Missing, "{target}");
+        let response = robots.of("http://a.test/").await;
+        assert_eq!(response.source, RobotsSource::Missing, "{target}");
     }
 }
 
@@ -290,8 +290,12 @@ async fn a_redirect_without_a_target_is_the_file() {
             let robots = robots(0, 100);
             let said = format!("location:{location}\n{rules}");
             robots.web.say("http://a.test/robots.txt", status, said);
-            let answer = robots.of("http://a.test/").await;
-            assert_eq!(answer.source, RobotsSource::Given, "{status} {location:?}");
+            let response = robots.of("http://a.test/").await;
+            assert_eq!(
+                response.source,
+                RobotsSource::Given,
+                "{status} {location:?}"
+            );
             assert!(!robots.allowed("http://a.test/private").await, "{status}");
             assert!(robots.allowed("http://a.test/open").await, "{status}");
             let asked = robots.web.asked();
@@ -302,8 +306,8 @@ async fn a_redirect_without_a_target_is_the_file() {
     robots
         .web
         .say("http://a.test/robots.txt", 302, "incomplete:");
-    let answer = robots.of("http://a.test/").await;
-    assert_eq!(answer.source, RobotsSource::Unreachable);
+    let response = robots.of("http://a.test/").await;
+    assert_eq!(response.source, RobotsSource::Unreachable);
 }
 
 #[tokio::test(start_paused = true)]
@@ -350,9 +354,9 @@ async fn a_cancelled_fetch_is_left_to_the_next_task() {
     let busy = robots.pacer.permit(&page("http://a.test/").host()).await;
     let given_up = tokio::time::timeout(Duration::from_secs(1), robots.of("http://a.test/")).await;
     assert!(given_up.is_err(), "the host is busy");
-    busy.finish(Answer {
+    busy.finish(PacedResponse {
         elapsed: Duration::ZERO,
-        kind: AnswerKind::Fine,
+        kind: ResponseKind::Fine,
     });
     assert_eq!(robots.of("http://a.test/").await.exchanges.len(), 1);
 }
@@ -386,9 +390,9 @@ async fn a_cached_crawl_delay_reaches_the_pacer() {
         "User-agent: *\nCrawl-delay: 7",
     );
     let host = page("http://a.test/").host();
-    let fine = Answer {
+    let fine = PacedResponse {
         elapsed: Duration::ZERO,
-        kind: AnswerKind::Fine,
+        kind: ResponseKind::Fine,
     };
 
     robots.of("http://a.test/").await;
@@ -399,7 +403,7 @@ async fn a_cached_crawl_delay_reaches_the_pacer() {
         seven_seconds_on,
         "it counts from robots.txt itself"
     );
-    robots.pacer.ask_crawl_delay(&host, None);
+    robots.pacer.set_crawl_delay(&host, None);
     robots.of("http://a.test/").await;
     let began = Instant::now();
     let permit = robots.pacer.permit(&host).await;
@@ -464,11 +468,15 @@ async fn a_read_text_is_returned_once_and_that_of_a_host_in_trouble_never() {
     ] {
         let robots = robots(0, 100);
         robots.web.say("http://a.test/robots.txt", status, rules);
-        let answer = robots.of("http://a.test/").await;
-        assert_eq!(answer.read, read, "{status}");
-        assert_eq!(answer.asked, [page("http://a.test/").host()]);
+        let response = robots.of("http://a.test/").await;
+        assert_eq!(response.read, read, "{status}");
+        assert_eq!(response.requested, [page("http://a.test/").host()]);
         let again = robots.of("http://a.test/").await;
-        assert_eq!((again.read, again.asked), (None, Vec::new()), "{status}");
+        assert_eq!(
+            (again.read, again.requested),
+            (None, Vec::new()),
+            "{status}"
+        );
     }
 }
 
@@ -550,8 +558,8 @@ async fn a_file_is_decoded_by_its_bytes_before_it_is_remembered() {
     for file in [utf_16, packed] {
         let robots = robots(0, 100);
         robots.web.say("http://a.test/robots.txt", 200, file);
-        let answer = robots.of("http://a.test/").await;
-        let lines = answer.read.and_then(|text| text.lines);
+        let response = robots.of("http://a.test/").await;
+        let lines = response.read.and_then(|text| text.lines);
         assert_eq!(lines.as_deref(), Some(rules.as_bytes()));
         assert!(!robots.allowed("http://a.test/private").await);
     }
@@ -581,8 +589,8 @@ async fn a_file_whose_coding_breaks_off_or_is_damaged_is_unreachable() {
             let robots = robots(0, 100);
             let said = [header.as_bytes(), &file].concat();
             robots.web.say("http://a.test/robots.txt", 200, said);
-            let answer = robots.of("http://a.test/").await;
-            assert_eq!(answer.source, source, "{header} {file:x?}");
+            let response = robots.of("http://a.test/").await;
+            assert_eq!(response.source, source, "{header} {file:x?}");
             assert!(!robots.allowed("http://a.test/more").await);
         }
     }
@@ -591,7 +599,7 @@ async fn a_file_whose_coding_breaks_off_or_is_damaged_is_unreachable() {
     robots
         .web
         .say("http://a.test/robots.txt", 200, never_packed);
-    let answer = robots.of("http://a.test/").await;
-    assert_eq!(answer.source, RobotsSource::Given);
+    let response = robots.of("http://a.test/").await;
+    assert_eq!(response.source, RobotsSource::Given);
     assert!(!robots.allowed("http://a.test/more").await);
 }

@@ -23,14 +23,14 @@ struct Seen {
 
 impl Server {
     /// Answers every request with these bytes and waits for the next one on the same connection.
-    pub(crate) async fn answering(answer: impl Into<Vec<u8>>) -> Self {
-        let answer: Arc<[u8]> = answer.into().into();
+    pub(crate) async fn answering(response: impl Into<Vec<u8>>) -> Self {
+        let response: Arc<[u8]> = response.into().into();
         Self::start(move |mut stream, seen| {
-            let answer = Arc::clone(&answer);
+            let response = Arc::clone(&response);
             async move {
                 while let Some(head) = read_head(&mut stream).await {
                     seen.note(head);
-                    if stream.write_all(&answer).await.is_err() {
+                    if stream.write_all(&response).await.is_err() {
                         return;
                     }
                 }
@@ -40,30 +40,33 @@ impl Server {
     }
 
     /// Answers the first request of every connection with these bytes and closes it.
-    pub(crate) async fn answering_once(answer: impl Into<Vec<u8>>) -> Self {
-        let answer: Arc<[u8]> = answer.into().into();
+    pub(crate) async fn answering_once(response: impl Into<Vec<u8>>) -> Self {
+        let response: Arc<[u8]> = response.into().into();
         Self::with(move |mut stream| {
-            let answer = Arc::clone(&answer);
+            let response = Arc::clone(&response);
             async move {
-                stream.write_all(&answer).await.expect("the client listens");
+                stream
+                    .write_all(&response)
+                    .await
+                    .expect("the client listens");
             }
         })
         .await
     }
 
-    /// Reads the first request of every connection and leaves the rest to `answer`.
-    pub(crate) async fn with<F, Done>(answer: F) -> Self
+    /// Reads the first request of every connection and leaves the rest to `response`.
+    pub(crate) async fn with<F, Done>(response: F) -> Self
     where
         F: Fn(TcpStream) -> Done + Send + Sync + 'static,
         Done: Future<Output = ()> + Send,
     {
-        let answer = Arc::new(answer);
+        let response = Arc::new(response);
         Self::start(move |mut stream, seen| {
-            let answer = Arc::clone(&answer);
+            let response = Arc::clone(&response);
             async move {
                 if let Some(head) = read_head(&mut stream).await {
                     seen.note(head);
-                    answer(stream).await;
+                    response(stream).await;
                 }
             }
         })

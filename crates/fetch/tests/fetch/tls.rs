@@ -253,8 +253,11 @@ async fn serving(acceptor: TlsAcceptor) -> SocketAddr {
                     return;
                 };
                 while matches!(stream.read(&mut [0; 4096]).await, Ok(1..)) {
-                    let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
-                    stream.write_all(answer).await.expect("the client listens");
+                    let response = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+                    stream
+                        .write_all(response)
+                        .await
+                        .expect("the client listens");
                     stream.flush().await.expect("the client listens");
                 }
             });
@@ -445,12 +448,12 @@ async fn a_failed_handshake_is_reported_with_its_cause() {
             "TLS: the server does not speak TLS",
         ),
     ];
-    for (answer, expected) in cases {
+    for (response, expected) in cases {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         tokio::spawn(async move {
             let (mut stream, _) = listener.accept().await.unwrap();
-            stream.write_all(answer).await.unwrap();
+            stream.write_all(response).await.unwrap();
             stream.read_to_end(&mut Vec::new()).await.ok();
         });
         let url = page(&format!("https://secure.test:{}/", address.port()));

@@ -85,14 +85,14 @@ async fn the_request_head_is_what_the_server_saw_byte_for_byte() {
 }
 
 #[tokio::test]
-async fn validators_make_a_request_conditional_and_304_is_an_answer() {
+async fn validators_make_a_request_conditional_and_304_is_a_response() {
     let server = Server::answering("HTTP/1.1 304 Not Modified\r\nETag: \"1\"\r\n\r\n").await;
     let known = Validators {
         etag: Some(HeaderValue::from_static("W/\"1\"")),
         last_modified: Some(HeaderValue::from_static("Tue, 01 Sep 2026 10:00:00 GMT")),
     };
     let fetch = limited(FetchLimits::default());
-    let exchange = fetch.ask(&server.url("/"), &known).await.unwrap();
+    let exchange = fetch.request(&server.url("/"), &known).await.unwrap();
 
     assert_eq!((exchange.status, exchange.body.len()), (304, 0));
     assert_eq!(Validators::of(&exchange).etag.unwrap(), "\"1\"");
@@ -107,7 +107,7 @@ async fn validators_make_a_request_conditional_and_304_is_an_answer() {
 }
 
 #[tokio::test]
-async fn a_redirect_is_an_answer_and_is_not_followed() {
+async fn a_redirect_is_a_response_and_is_not_followed() {
     let server = Server::answering(
         "HTTP/1.1 302 Found\r\nLocation: /elsewhere\r\nSet-Cookie: a=b\r\n\
          Content-Length: 0\r\n\r\n",
@@ -242,9 +242,9 @@ async fn chunk_extensions_and_trailers_are_bounded_and_skipped() {
     ];
     for (body, expected) in cases {
         let server = Server::answering(format!("{chunked}{body}")).await;
-        let answer = fetch(&server).await;
+        let response = fetch(&server).await;
         let begins = &body[..body.len().min(40)];
-        match answer {
+        match response {
             Ok(exchange) => {
                 assert_eq!(
                     Ok(&*String::from_utf8_lossy(
@@ -292,18 +292,18 @@ async fn status_lines_of_any_size_are_bounded() {
         ),
         ("\0".repeat(1 << 10), Err(FailureKind::Protocol)),
     ];
-    for (answer, expected) in cases {
-        let begins = answer[..answer.len().min(40)].to_owned();
+    for (response, expected) in cases {
+        let begins = response[..response.len().min(40)].to_owned();
         let server = Server::with(move |mut stream| {
-            let answer = answer.clone();
-            async move { drop(stream.write_all(answer.as_bytes()).await) }
+            let response = response.clone();
+            async move { drop(stream.write_all(response.as_bytes()).await) }
         })
         .await;
-        let answer = fetch(&server).await;
-        let answer = answer
+        let response = fetch(&server).await;
+        let response = response
             .map(|exchange| exchange.status)
             .map_err(|failure| failure.kind());
-        assert_eq!(answer, expected, "{begins:?}");
+        assert_eq!(response, expected, "{begins:?}");
     }
 }
 
@@ -385,7 +385,7 @@ async fn an_endless_body_is_cut_at_the_limit() {
         ..FetchLimits::default()
     });
     let url = server.url("/");
-    let answers = tokio::join!(
+    let responses = tokio::join!(
         fetch.fetch(&url),
         fetch.fetch(&url),
         fetch.fetch(&url),
@@ -393,8 +393,8 @@ async fn an_endless_body_is_cut_at_the_limit() {
         fetch.fetch(&url),
         fetch.fetch(&url)
     );
-    for answer in <[_; 6]>::from(answers) {
-        let exchange = answer.unwrap();
+    for response in <[_; 6]>::from(responses) {
+        let exchange = response.unwrap();
         assert_eq!(
             (exchange.body.len(), exchange.truncated),
             (5 << 20, Some(Truncation::Length))
@@ -428,7 +428,7 @@ async fn a_body_may_take_longer_than_the_time_limit_while_it_moves() {
 }
 
 #[tokio::test]
-async fn a_body_is_cut_at_its_time_limit_and_is_an_answer() {
+async fn a_body_is_cut_at_its_time_limit_and_is_a_response() {
     let server = Server::with(|mut stream| async move {
         stream
             .write_all(b"HTTP/1.1 200 OK\r\n\r\n")
@@ -481,9 +481,9 @@ async fn a_server_that_stops_in_the_middle_is_given_up_at_the_timeout() {
     };
     for body in ["half", ""] {
         let server = Server::with(move |mut stream| async move {
-            let answer = format!("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{body}");
+            let response = format!("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{body}");
             stream
-                .write_all(answer.as_bytes())
+                .write_all(response.as_bytes())
                 .await
                 .expect("it listens");
             pending::<()>().await;
@@ -558,12 +558,12 @@ async fn each_broken_answer_has_its_failure() {
             FailureKind::HeadersTooLarge,
         ),
     ];
-    for (answer, expected) in cases {
-        let begins = answer.chars().take(80).collect::<String>();
+    for (response, expected) in cases {
+        let begins = response.chars().take(80).collect::<String>();
         // The client may close the connection first.
         let server = Server::with(move |mut stream| {
-            let answer = answer.clone();
-            async move { drop(stream.write_all(answer.as_bytes()).await) }
+            let response = response.clone();
+            async move { drop(stream.write_all(response.as_bytes()).await) }
         })
         .await;
         let failure = fetch(&server)
@@ -577,10 +577,10 @@ async fn each_broken_answer_has_its_failure() {
 /// A status of 999, which linkedin.com sends, counted as invalid HTTP: the page was tried again and
 /// its body was lost.
 #[tokio::test]
-async fn a_status_outside_the_standards_is_an_answer() {
+async fn a_status_outside_the_standards_is_a_response() {
     for status in [600, 999] {
-        let answer = format!("HTTP/1.1 {status} Denied\r\nContent-Length: 2\r\n\r\nno");
-        let server = Server::answering(answer).await;
+        let response = format!("HTTP/1.1 {status} Denied\r\nContent-Length: 2\r\n\r\nno");
+        let server = Server::answering(response).await;
         let exchange = fetch(&server).await.unwrap();
         assert_eq!(
             (exchange.status, &exchange.body.held().unwrap()[..]),
@@ -589,14 +589,14 @@ async fn a_status_outside_the_standards_is_an_answer() {
     }
 }
 
-/// RFC 9112 section 5.2. Such an answer counted as invalid HTTP: all pages of an old server were
+/// RFC 9112 section 5.2. Such a response counted as invalid HTTP: all pages of an old server were
 /// lost.
 #[tokio::test]
 async fn a_folded_field_is_read_as_one_line() {
-    let answer = "HTTP/1.1 200 OK\r\nX-Field: one\r\n two\r\n\t three \r\n\
+    let response = "HTTP/1.1 200 OK\r\nX-Field: one\r\n two\r\n\t three \r\n\
                   Content-Type:\r\n text/html\r\n\
                   Content-Length:\r\n 2\r\n\r\nok";
-    let server = Server::answering(answer.to_owned()).await;
+    let server = Server::answering(response.to_owned()).await;
     let exchange = fetch(&server).await.unwrap();
     assert_eq!(exchange.header("x-field"), Some("one two three"));
     assert_eq!(

@@ -14,7 +14,7 @@ use corpus::{MAX_DOCUMENT, exchange, is_visited};
 use crawl::retry::VisitFailure;
 use messages::{CommandError, SlowProgress, fault};
 use setup::crawl_directory;
-use sinks::captures::{Requests, Standing};
+use sinks::captures::{CaptureKind, Requests};
 use sinks::originals::DigestText;
 use sinks::warc::{ReadFault, Record, WarcStream, is_foreign, name_of};
 use web::{CanonicalForm, Exchange, PageUrl};
@@ -122,8 +122,8 @@ impl<'a> Visits<'a> {
         })
     }
 
-    /// Returns the next record and its standing; `None` at the end.
-    fn next_record(&mut self) -> Result<Option<(Record, Standing)>, ReadFault> {
+    /// Returns the next record and its kind; `None` at the end.
+    fn next_record(&mut self) -> Result<Option<(Record, CaptureKind)>, ReadFault> {
         loop {
             if let Some(next) = self.requests.pop() {
                 return Ok(Some(next));
@@ -151,12 +151,12 @@ impl<'a> Visits<'a> {
             if let Some(ready) = self.ready.take() {
                 return Some(ready);
             }
-            let (record, standing) = match self.next_record() {
+            let (record, kind) = match self.next_record() {
                 Ok(Some(next)) => next,
                 Ok(None) => return self.leave_hops(),
                 Err(damage) => return Some(Next::Damage(damage.to_string())),
             };
-            if standing != Standing::ByStatus {
+            if kind != CaptureKind::ByStatus {
                 return Some(Next::NoPage);
             }
             if record.kind() == "conversion" {

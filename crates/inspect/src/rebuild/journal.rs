@@ -312,7 +312,7 @@ impl Rebuilding {
             link_scores,
         };
         let rebuilt = crawl::rebuild_visit(rules, &mut self.scope, visit);
-        self.report.links_not_told += rebuilt.links_not_told;
+        self.report.links_omitted += rebuilt.links_omitted;
         rebuilt
     }
 
@@ -373,12 +373,12 @@ impl Rebuilding {
         let of =
             PageUrl::parse(visit.note("duplicate-of")?, &self.policy.reading.canonical).ok()?;
         let at = visit.original_at?;
-        let answer = visit
+        let response = visit
             .exchanges
             .last()
             .filter(|_| of == *url && !visit.kept)?;
         let archived = match &self.earlier {
-            Some(earlier) => earlier.unchanged(url, at, answer, &self.policy.reading.canonical),
+            Some(earlier) => earlier.unchanged(url, at, response, &self.policy.reading.canonical),
             None => Ok(None),
         };
         let archived = archived.unwrap_or_else(|trouble| {

@@ -41,10 +41,10 @@ impl Revisit {
             return None;
         }
         let url = record.page_url(form)?;
-        let answer = record.answer(form);
+        let response = record.response(form);
         let is_page =
-            |answer: &Exchange| (200..300).contains(&answer.status) || answer.status == 304;
-        if answer.as_ref().is_some_and(|answer| !is_page(answer)) {
+            |response: &Exchange| (200..300).contains(&response.status) || response.status == 304;
+        if response.as_ref().is_some_and(|response| !is_page(response)) {
             return None;
         }
         // The profile has the same ending in both versions of WARC.
@@ -53,7 +53,7 @@ impl Revisit {
         let is_known = profiles.iter().any(|known| profile.ends_with(known));
         Some(Self {
             at: date(record.date())?,
-            exchanges: answer.into_iter().collect(),
+            exchanges: response.into_iter().collect(),
             offset: record.addressable.then_some(record.offset),
             reference: is_known.then(|| Reference::of(record)),
             names: Names {

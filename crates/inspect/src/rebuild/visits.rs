@@ -162,7 +162,7 @@ impl Visit {
         let (offset, end) = (record.offset, record.offset + record.length);
         match record.kind() {
             "response" | "revisit" => {
-                let Some(exchange) = record.answer(form) else {
+                let Some(exchange) = record.response(form) else {
                     *self = Self::default();
                     return None;
                 };

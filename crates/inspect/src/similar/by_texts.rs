@@ -51,7 +51,7 @@ pub(super) fn decide_each(
     settings: &Settings,
 ) -> Result<(), CommandError> {
     let archived = ArchivedPages::of(settings);
-    // The mirror of a crawl in a shared store has no archive.
+    // The replica of a crawl in a shared store has no archive.
     if !archived.archive.directory.is_dir() {
         return Ok(());
     }

@@ -8,12 +8,12 @@ use setup::settings::Settings;
 use web::{LinkKind, LinkKinds, PageUrl, ReadLimits};
 
 /// Maximum number of links per page that are read here. A page of 8 MiB has fewer.
-const MOST_LINKS: usize = 1_000_000;
+const MAX_LINKS: usize = 1_000_000;
 
 /// Returns the pages of a crawl, to be read with all their links.
 pub(crate) fn pages(settings: &Settings) -> ArchivedPages {
     let mut pages = ArchivedPages::of(settings);
-    pages.archive.rules.limits.links = MOST_LINKS;
+    pages.archive.rules.limits.links = MAX_LINKS;
     pages
 }
 

@@ -23,7 +23,7 @@ use web::UrlKey;
 const MEMORY: usize = 64 << 20;
 /// Bytes of the journal per partition: its URLs take about the same amount of memory.
 const JOURNAL_A_PARTITION: u64 = 32 << 20;
-const MOST_PARTITIONS: u64 = 256;
+const MAX_PARTITIONS: u64 = 256;
 const HEADER_BYTES: usize = 13;
 
 /// A URL that was seen and not visited.
@@ -98,7 +98,7 @@ impl Ledger {
     pub(super) fn new(directory: &Path, journal_bytes: u64) -> Self {
         let count = journal_bytes
             .div_ceil(JOURNAL_A_PARTITION)
-            .clamp(1, MOST_PARTITIONS);
+            .clamp(1, MAX_PARTITIONS);
         Self::with_partitions(directory, count as usize, MEMORY)
     }
 

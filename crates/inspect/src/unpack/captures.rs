@@ -219,10 +219,10 @@ impl Captures {
         }
         let mut stream = WarcStream::open_at(&self.paths[place.file], place.offset).ok()?;
         let record = stream.next_record(HEAD).ok()??;
-        let answer = record.http().filter(|_| record.kind() == "response")?;
+        let response = record.http().filter(|_| record.kind() == "response")?;
         (200..300)
-            .contains(&answer.status)
-            .then(|| web::content_type(&answer.headers).unwrap_or_default())
+            .contains(&response.status)
+            .then(|| web::content_type(&response.headers).unwrap_or_default())
     }
 
     fn add_duplicate(&mut self, line: &CdxjLine) {
@@ -352,8 +352,8 @@ impl Captures {
     /// Returns the target URL of a redirect.
     fn redirect(&self, url: &str, place: Place) -> Option<String> {
         let head = read_head(&self.paths[place.file], place.offset, HEAD).ok()?;
-        let answer = head.http()?;
-        let location = answer.headers.get(http::header::LOCATION)?;
+        let response = head.http()?;
+        let location = response.headers.get(http::header::LOCATION)?;
         absolute(url, &web::url_field(location))
     }
 }

@@ -105,7 +105,7 @@ impl Tree {
     }
 
     /// Returns the fault for a file that does not fit on the disk.
-    pub(super) fn without_room(&self, path: &str, source: io::Error) -> CommandError {
+    pub(super) fn without_space(&self, path: &str, source: io::Error) -> CommandError {
         self.unwritten(self.draft.as_path().join(path), source)
     }
 

@@ -6,8 +6,8 @@
 //! `warcinfo` record at the beginning of a file is outside the spans. The archive after the last
 //! span was never settled: the crawl cuts it off when it continues.
 //!
-//! Other crawlers' files are only read: damage and oddities in them are counted but are not
-//! complaints. Each file must open, and contain the records that rows name. The politeness of other
+//! Other crawlers' files are only read: damage and warnings in them are counted but are not
+//! findings. Each file must open, and contain the records that rows name. The politeness of other
 //! crawlers is not checked.
 
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -27,7 +27,7 @@ use sinks::ArchiveEnd;
 use sinks::warc::{ReadFault, Record, WarcReader, WarcStream, is_foreign, name_of};
 use web::{CanonicalForm, PageUrl};
 
-use super::Complaints;
+use super::Findings;
 use super::journal::Journal;
 use super::politeness::{self, Politeness, Request};
 use crate::journal::records;
@@ -55,7 +55,7 @@ pub struct Counts {
     /// Unreadable places in other crawlers' files.
     pub foreign_broken: u64,
     /// Deviations from the standard in readable records of other crawlers.
-    pub foreign_oddities: u64,
+    pub foreign_warnings: u64,
     /// Bytes after the last settled visit.
     pub unsettled_bytes: u64,
     /// Settled visits that the archive lost, as in a power cut. They will be repeated.
@@ -82,7 +82,7 @@ pub(super) struct Archive<'a> {
     /// The beginning of the archive after other crawlers' files. It is durable before the first
     /// visit.
     begins: Option<ArchiveEnd>,
-    complaints: &'a mut Complaints,
+    findings: &'a mut Findings,
 }
 
 /// A file that is being read.
@@ -109,10 +109,10 @@ impl<'a> Archive<'a> {
         directory: &Path,
         form: CanonicalForm,
         politeness: Politeness,
-        complaints: &'a mut Complaints,
+        findings: &'a mut Findings,
     ) -> Self {
         let files = crawl_directory::archive_files(directory).unwrap_or_else(|error| {
-            complaints.add(format!("cannot read {}: {error}", directory.display()));
+            findings.add(format!("cannot read {}: {error}", directory.display()));
             Vec::new()
         });
         let (foreign, files): (Vec<_>, Vec<_>) =
@@ -133,7 +133,7 @@ impl<'a> Archive<'a> {
             torn: false,
             end: None,
             begins: None,
-            complaints,
+            findings,
         }
     }
 
@@ -172,7 +172,7 @@ impl<'a> Archive<'a> {
         if let Some(original) = &row.duplicate_of
             && journal.dangling.contains(&original.key())
         {
-            self.complaints.add(format!(
+            self.findings.add(format!(
                 "the original of {} was not archived: {original}",
                 row.url
             ));
@@ -200,7 +200,7 @@ impl<'a> Archive<'a> {
             let mut stream = match WarcStream::open(&path) {
                 Ok(stream) => stream,
                 Err(fault) => {
-                    self.complaints.add(fault.to_string());
+                    self.findings.add(fault.to_string());
                     continue;
                 }
             };
@@ -210,7 +210,7 @@ impl<'a> Archive<'a> {
                     Ok(Some(_)) | Err(ReadFault::Broken { .. }) => {}
                     Ok(None) => break,
                     Err(fault) => {
-                        self.complaints.add(fault.to_string());
+                        self.findings.add(fault.to_string());
                         break;
                     }
                 }
@@ -219,16 +219,16 @@ impl<'a> Archive<'a> {
             self.counts.foreign_records += stream.records();
             self.counts.foreign_broken += stream.broken();
             let deviations = stream.deviations().seen().map(|(_, count)| count);
-            self.counts.foreign_oddities += deviations.sum::<u64>();
+            self.counts.foreign_warnings += deviations.sum::<u64>();
             for offset in named {
-                self.complaints.add(format!(
+                self.findings.add(format!(
                     "{name} at {offset}: the record of a visit is missing"
                 ));
             }
         }
         for (name, offsets) in std::mem::take(&mut self.named) {
             let pages = offsets.len();
-            self.complaints.add(format!(
+            self.findings.add(format!(
                 "{name} is missing, with {pages} pages of the crawl"
             ));
         }
@@ -255,9 +255,9 @@ impl<'a> Archive<'a> {
             self.counts.lost_visits += 1;
             return;
         }
-        let complaints = self.complaints.count;
+        let findings = self.findings.count;
         let found = self.enter(visit.span).and_then(|()| self.read_span(visit));
-        if found.is_err() && may_be_lost && self.complaints.count == complaints {
+        if found.is_err() && may_be_lost && self.findings.count == findings {
             // The rest of its span no longer belongs to a visit.
             self.torn = true;
             self.counts.lost_visits += 1;
@@ -266,7 +266,7 @@ impl<'a> Archive<'a> {
         let ArchiveSpan { file, end, .. } = visit.span.clone();
         self.end = Some(ArchiveEnd { file, end });
         if let Err(what) = found {
-            self.complaints
+            self.findings
                 .add(format!("{what} instead of {}", visit.row.url));
             // One damaged place costs one visit: the next one begins at a known offset.
             if let Some(open) = self.open.take().filter(|open| open.name == visit.span.file) {
@@ -288,7 +288,7 @@ impl<'a> Archive<'a> {
         if let Some(open) = self.open.take()
             && open.at < open.length
         {
-            self.complaints.add(format!(
+            self.findings.add(format!(
                 "{}: {} bytes starting at {} do not belong to a visit",
                 open.name,
                 open.length - open.at,
@@ -296,7 +296,7 @@ impl<'a> Archive<'a> {
             ));
         }
         for path in self.files.drain(..place) {
-            self.complaints
+            self.findings
                 .add(format!("{} belongs to no visit", path.display()));
         }
         let path = self.files.pop_front().expect("the file was found");
@@ -308,7 +308,7 @@ impl<'a> Archive<'a> {
                 self.open = Some(open);
             }
             _ => {
-                self.complaints
+                self.findings
                     .add(format!("{file}: no warcinfo record at its beginning"));
                 self.open = Open::at(open.path, 0).ok();
             }
@@ -345,7 +345,7 @@ impl<'a> Archive<'a> {
             match visit.fits(&record, &self.form, is_page, is_before) {
                 Ok(()) => is_there |= offset == page_offset,
                 Err(what) => self
-                    .complaints
+                    .findings
                     .add(format!("{at}: {what}, in the visit to {}", row.url)),
             }
         }
@@ -359,7 +359,7 @@ impl<'a> Archive<'a> {
     fn check_request(&mut self, visit: &Visit<'_>, record: &Record, first: &mut bool) {
         let url = record.page_url(&self.form);
         let (Some(url), Ok(at)) = (url, record.date().parse()) else {
-            self.complaints.add(format!(
+            self.findings.add(format!(
                 "{}: a request without a URL and a date, in the visit to {}",
                 visit.span.file, visit.row.url
             ));
@@ -380,7 +380,7 @@ impl<'a> Archive<'a> {
             address: address.filter(|address| is_its_host && sent_to == Some(*address)),
         };
         self.politeness
-            .check_request(visit.row, &request, self.complaints);
+            .check_request(visit.row, &request, self.findings);
     }
 }
 

@@ -12,7 +12,7 @@ use serde::Serialize;
 use sinks::ArchiveEnd;
 use sinks::cdxj::{self, Difference};
 
-use super::Complaints;
+use super::Findings;
 
 /// The counts of an index.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
@@ -27,14 +27,14 @@ pub(super) fn check(
     directory: &Path,
     archive: &Path,
     end: &ArchiveEnd,
-    complaints: &mut Complaints,
+    findings: &mut Findings,
 ) -> Result<Counts, CommandError> {
     let found = cdxj::compare(archive, end).map_err(|error| fault(&error))?;
     for difference in &found.differences {
-        complaints.add(format!("index: {}", describe(difference, archive)));
+        findings.add(format!("index: {}", describe(difference, archive)));
     }
     if !found.differences.is_empty() {
-        complaints.add(format!(
+        findings.add(format!(
             "index: rebuild it from the archive with `crawler index {}`",
             pasted(directory)
         ));

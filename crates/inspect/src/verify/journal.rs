@@ -12,7 +12,7 @@ use setup::crawl_directory;
 use store::{ArchivePlace, HOSTS_RULE};
 use web::{PageUrl, UrlKey};
 
-use super::Complaints;
+use super::Findings;
 use crate::journal::records;
 
 /// The result of one reading of the journal.
@@ -28,7 +28,7 @@ pub(super) struct Journal {
     /// duplicates.
     pub(super) dangling: HashSet<UrlKey>,
     /// Pages whose visits began, without a later record.
-    pub(super) under_way: HashSet<UrlKey>,
+    pub(super) in_flight: HashSet<UrlKey>,
     /// The page of each queue entry, by its sequence number.
     pages: Vec<UrlKey>,
     /// True for each queue entry that waits, by sequence number.
@@ -59,10 +59,10 @@ impl Journal {
     }
 
     /// Reads the journal of the store in `state` from end to end.
-    pub(super) fn read(state: &Path, complaints: &mut Complaints) -> Result<Self, StoreFault> {
+    pub(super) fn read(state: &Path, findings: &mut Findings) -> Result<Self, StoreFault> {
         let mut journal = Self::default();
         for record in records(state, "journal records read")? {
-            journal.apply(&record?, complaints);
+            journal.apply(&record?, findings);
         }
         let known = [&journal.kept, &journal.void, &journal.admitted];
         let is_dangling = |original: &UrlKey| !known.iter().any(|set| set.contains(original));
@@ -112,48 +112,48 @@ impl Journal {
         self.full_domains.extend(domains);
     }
 
-    fn apply(&mut self, record: &Record, complaints: &mut Complaints) {
+    fn apply(&mut self, record: &Record, findings: &mut Findings) {
         self.records += 1;
         if (self.records == 1) != matches!(record, Record::Begun { .. }) {
-            complaints.add(format!(
+            findings.add(format!(
                 "journal: record {} cannot begin a crawl",
                 self.records
             ));
         }
         match record {
-            Record::Discovered { first, finds } => self.queue(*first, finds, complaints),
+            Record::Discovered { first, finds } => self.queue(*first, finds, findings),
             Record::Settled(settled) => {
-                self.settle(settled.sequence, &settled.visit.row, complaints);
+                self.settle(settled.sequence, &settled.visit.row, findings);
                 self.note_reached(&settled.visit);
-                self.queue(settled.first, &settled.visit.finds, complaints);
+                self.queue(settled.first, &settled.visit.finds, findings);
             }
             Record::Postponed { entry, .. } => {
                 let page = entry.discovered.url.key();
-                self.under_way.remove(&page);
-                self.check_waiting(entry.sequence, page, "was postponed", complaints);
+                self.in_flight.remove(&page);
+                self.check_waiting(entry.sequence, page, "was postponed", findings);
             }
             Record::Superseded { entry } => {
                 let page = entry.discovered.url.key();
-                self.end_wait(entry.sequence, page, "was given up", complaints);
+                self.end_wait(entry.sequence, page, "was given up", findings);
             }
             Record::Leased { sequences } | Record::Died { sequences } => {
                 let is_lease = matches!(record, Record::Leased { .. });
                 if !is_lease {
-                    self.under_way.clear();
+                    self.in_flight.clear();
                 }
                 for sequence in sequences {
                     match self.place(*sequence) {
-                        None => complaints.add(format!(
+                        None => findings.add(format!(
                             "journal: place {sequence} was leased, but never queued"
                         )),
-                        Some(place) if is_lease => drop(self.under_way.insert(self.pages[place])),
+                        Some(place) if is_lease => drop(self.in_flight.insert(self.pages[place])),
                         Some(_) => {}
                     }
                 }
             }
             Record::Returned { sequence, .. } => {
                 if let Some(place) = self.place(*sequence) {
-                    self.under_way.remove(&self.pages[place]);
+                    self.in_flight.remove(&self.pages[place]);
                 }
             }
             Record::Held { finds } => finds.iter().for_each(|found| self.know(found.url.key())),
@@ -163,7 +163,7 @@ impl Journal {
                 reached,
             } => {
                 self.unreached.extend(reached.iter().map(PageUrl::key));
-                self.revoke(entry, row, complaints);
+                self.revoke(entry, row, findings);
             }
             Record::Admitted { page, .. } => drop(self.admitted.insert(page.key())),
             Record::Retained(retained) => drop(self.admitted.insert(retained.page.key())),
@@ -183,9 +183,9 @@ impl Journal {
             .filter(|place| *place < self.pages.len())
     }
 
-    fn queue(&mut self, first: u64, finds: &[DiscoveredUrl], complaints: &mut Complaints) {
+    fn queue(&mut self, first: u64, finds: &[DiscoveredUrl], findings: &mut Findings) {
         if !finds.is_empty() && first != self.pages.len() as u64 {
-            complaints.add(format!(
+            findings.add(format!(
                 "journal: places starting at {first} were queued, but {} was next",
                 self.pages.len()
             ));
@@ -197,7 +197,7 @@ impl Journal {
         }
     }
 
-    fn check_waiting(&self, sequence: u64, page: UrlKey, what: &str, complaints: &mut Complaints) {
+    fn check_waiting(&self, sequence: u64, page: UrlKey, what: &str, findings: &mut Findings) {
         let wrong = match self.place(sequence) {
             None => ", but was never queued",
             Some(place) if self.pages[place] != page => {
@@ -207,31 +207,31 @@ impl Journal {
             Some(place) if !self.waiting[place] => " when its visit had ended",
             Some(_) => return,
         };
-        complaints.add(format!("journal: place {sequence} {what}{wrong}"));
+        findings.add(format!("journal: place {sequence} {what}{wrong}"));
     }
 
-    fn end_wait(&mut self, sequence: u64, page: UrlKey, what: &str, complaints: &mut Complaints) {
-        self.check_waiting(sequence, page, what, complaints);
+    fn end_wait(&mut self, sequence: u64, page: UrlKey, what: &str, findings: &mut Findings) {
+        self.check_waiting(sequence, page, what, findings);
         if let Some(place) = self.place(sequence) {
             self.waiting[place] = false;
         }
     }
 
-    fn settle(&mut self, sequence: u64, row: &VisitRecord, complaints: &mut Complaints) {
+    fn settle(&mut self, sequence: u64, row: &VisitRecord, findings: &mut Findings) {
         let page = row.url.key();
-        self.end_wait(sequence, page, "was settled", complaints);
+        self.end_wait(sequence, page, "was settled", findings);
         self.void.remove(&page);
         self.admitted.remove(&page);
-        self.under_way.remove(&page);
+        self.in_flight.remove(&page);
         if row.fate.is_original() && !self.kept.insert(page) {
-            complaints.add(format!("{} was archived twice", row.url));
+            findings.add(format!("{} was archived twice", row.url));
         }
         if let Some(original) = row.duplicate_of.as_ref().filter(|_| !row.of_earlier) {
             *self.originals.entry(original.key()).or_insert(0) += 1;
         }
     }
 
-    fn revoke(&mut self, entry: &QueueEntry, row: &VisitRecord, complaints: &mut Complaints) {
+    fn revoke(&mut self, entry: &QueueEntry, row: &VisitRecord, findings: &mut Findings) {
         self.revoked += 1;
         self.void.insert(row.url.key());
         if row.fate.is_original() {
@@ -246,7 +246,7 @@ impl Journal {
         match self.place(entry.sequence) {
             // It waits again in its old place.
             Some(place) if self.pages[place] == discovered.url.key() => self.waiting[place] = true,
-            _ => self.queue(entry.sequence, std::slice::from_ref(discovered), complaints),
+            _ => self.queue(entry.sequence, std::slice::from_ref(discovered), findings),
         }
     }
 }
@@ -276,7 +276,7 @@ mod tests {
             sequence,
             discovered: find(path),
             attempts: 1,
-            strikes: 0,
+            crashes: 0,
         };
         Record::Postponed {
             entry,
@@ -313,14 +313,14 @@ mod tests {
             (vec![begun(), queued(0, &["a"]), postponed(0, "b")], 1),
             (vec![begun(), Record::Leased { sequences: vec![0] }], 1),
         ] {
-            let (mut journal, mut complaints) = (Journal::default(), Complaints::default());
+            let (mut journal, mut findings) = (Journal::default(), Findings::default());
             for record in &records {
-                journal.apply(record, &mut complaints);
+                journal.apply(record, &mut findings);
             }
             assert_eq!(
-                complaints.count, expected,
+                findings.count, expected,
                 "{records:?}: {:?}",
-                complaints.texts
+                findings.texts
             );
         }
     }

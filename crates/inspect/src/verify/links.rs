@@ -26,7 +26,7 @@ use setup::read_again::{ArchivedPages, BATCH};
 use setup::settings::Settings;
 use web::{Document, LinkKind, PageUrl, Scope};
 
-use super::Complaints;
+use super::Findings;
 use super::journal::Journal;
 use crate::journal::records;
 
@@ -53,7 +53,7 @@ struct SettledScope {
     /// New seeds, each with the number of leases before it.
     coming: VecDeque<(u64, PageUrl)>,
     /// Entries of running visits, each with the number of leases before its own lease.
-    under_way: HashMap<u64, u64>,
+    in_flight: HashMap<u64, u64>,
     leases: u64,
 }
 
@@ -62,7 +62,7 @@ pub(super) fn check(
     state: &Path,
     settings: &Settings,
     journal: &Journal,
-    complaints: &mut Complaints,
+    findings: &mut Findings,
 ) -> Result<Counts, CommandError> {
     let scope = scope_in_force(settings, &settings.canonical_form())?;
     let mut links = Links {
@@ -71,7 +71,7 @@ pub(super) fn check(
         scope: SettledScope {
             scope,
             coming: VecDeque::new(),
-            under_way: HashMap::new(),
+            in_flight: HashMap::new(),
             leases: 0,
         },
         batch: Vec::new(),
@@ -82,7 +82,7 @@ pub(super) fn check(
         let record = record?;
         if links.scope.apply(&record) {
             // The pages in the batch were read with the old scope.
-            links.read(complaints);
+            links.read(findings);
             links.scope.widen();
         }
         if let Record::Settled(settled) = record
@@ -93,16 +93,16 @@ pub(super) fn check(
             links.batch.push(settled.visit);
         }
         if links.batch.len() >= BATCH {
-            links.read(complaints);
+            links.read(findings);
         }
     }
-    links.read(complaints);
+    links.read(findings);
     Ok(links.counts)
 }
 
 impl Links<'_> {
     /// Reads the pages of the batch. An unreadable page is reported as damage of the archive.
-    fn read(&mut self, complaints: &mut Complaints) {
+    fn read(&mut self, findings: &mut Findings) {
         let batch = std::mem::take(&mut self.batch);
         let read = |visit: FinishedVisit| {
             let page = self.pages.read(&visit.row).ok()?;
@@ -112,7 +112,7 @@ impl Links<'_> {
         for (visit, document) in documents {
             let page = visit.row.final_url.as_ref().unwrap_or(&visit.row.url);
             for lost in self.unexplained(&visit, page, &document) {
-                complaints.add(format!(
+                findings.add(format!(
                     "{page} links to {lost}, which is in scope but was neither queued nor visited"
                 ));
             }
@@ -159,22 +159,22 @@ impl SettledScope {
             Record::SeedAdopted { url } => self.coming.push_back((self.leases, url.clone())),
             Record::Leased { sequences } => {
                 let begun = sequences.iter().map(|sequence| (*sequence, self.leases));
-                self.under_way.extend(begun);
+                self.in_flight.extend(begun);
                 self.leases += 1;
             }
             Record::Settled(settled) => {
-                self.under_way.remove(&settled.sequence);
+                self.in_flight.remove(&settled.sequence);
                 self.seeds(&settled.visit.finds);
             }
             Record::Postponed { entry, .. } | Record::Superseded { entry } => {
-                self.under_way.remove(&entry.sequence);
+                self.in_flight.remove(&entry.sequence);
             }
-            Record::Returned { sequence, .. } => drop(self.under_way.remove(sequence)),
-            Record::Died { .. } | Record::Stopped => self.under_way.clear(),
+            Record::Returned { sequence, .. } => drop(self.in_flight.remove(sequence)),
+            Record::Died { .. } | Record::Stopped => self.in_flight.clear(),
             _ => {}
         }
         let first = self.coming.front();
-        first.is_some_and(|(leases, _)| self.under_way.values().all(|begun| begun >= leases))
+        first.is_some_and(|(leases, _)| self.in_flight.values().all(|begun| begun >= leases))
     }
 
     fn seeds(&mut self, finds: &[DiscoveredUrl]) {
@@ -188,7 +188,7 @@ impl SettledScope {
 
     /// Adds the seeds that were known to all running visits when they began.
     fn widen(&mut self) {
-        let begun = self.under_way.values().copied().min();
+        let begun = self.in_flight.values().copied().min();
         while let Some((_, seed)) = self
             .coming
             .pop_front_if(|(leases, _)| begun.is_none_or(|begun| begun >= *leases))

@@ -1,7 +1,7 @@
 //! Compares the archive of a node with the store of its crawl: each visit that the node settled
 //! must be in its archive, and each visit in the archive before its end must be settled.
 //!
-//! The rows of the node's terms are in the same order as its archive. So a mirror of these rows is
+//! The rows of the node's terms are in the same order as its archive. So a replica of these rows is
 //! compared with the archive just like a journal.
 
 use std::path::Path;
@@ -9,7 +9,7 @@ use std::path::Path;
 use messages::{CommandError, usage};
 use serde::Serialize;
 use setup::settings::Settings;
-use setup::shared::NodeMirror;
+use setup::shared::NodeReplica;
 use setup::{control, crawl_directory};
 use sinks::warc::name_of;
 use store::DirectoryLock;
@@ -17,12 +17,12 @@ use store::DirectoryLock;
 use super::archive::{self, Archive};
 use super::journal::Journal;
 use super::politeness::{self, Politeness};
-use super::{Complaints, index};
+use super::{Findings, index};
 
 /// The result of the comparison.
 #[derive(Serialize)]
 pub struct Report {
-    /// True if there is no complaint.
+    /// True if there is no finding.
     pub agrees: bool,
     /// Name of the node.
     pub node: String,
@@ -34,10 +34,10 @@ pub struct Report {
     pub index: index::Counts,
     /// Counts of requests.
     pub politeness: politeness::Counts,
-    /// Number of complaints.
-    pub complaints_in_all: u64,
-    /// The first complaints.
-    pub complaints: Complaints,
+    /// Number of findings.
+    pub findings_total: u64,
+    /// The first findings.
+    pub findings: Findings,
 }
 
 /// Compares the archive in `directory` with the crawl in the store at `url`.
@@ -46,42 +46,42 @@ pub fn check(directory: &Path, url: &str) -> Result<Report, CommandError> {
     // Held until the end: the node must not run meanwhile.
     let _lock = DirectoryLock::share(&state)?;
     let archive_directory = crawl_directory::archive(directory);
-    let mirror = match crawl_directory::node_mark(directory)? {
-        Some(mark) => NodeMirror::of_mark(url, mark)?,
+    let replica = match crawl_directory::node_file(directory)? {
+        Some(node_file) => NodeReplica::of_node_file(url, node_file)?,
         // An imported crawl.
         None => {
             let files = crawl_directory::archive_files(&archive_directory).unwrap_or_default();
             let names = files.iter().filter_map(|path| name_of(path));
             let names: Vec<String> = names.map(str::to_owned).collect();
-            NodeMirror::of_archive(url, &names)?
+            NodeReplica::of_archive(url, &names)?
         }
     };
-    let Some(mirror) = mirror else {
+    let Some(replica) = replica else {
         let shown = directory.display();
         return Err(usage(format!(
             "{shown} is not the directory of a node of this crawl"
         ))
         .with_remedy("give the store of its crawl, and the directory that was given to --out"));
     };
-    let settings = Settings::of_crawl(&mirror.directory)?;
-    let mut complaints = Complaints::default();
+    let settings = Settings::of_crawl(&replica.directory)?;
+    let mut findings = Findings::default();
     let politeness = Politeness::new(&settings, control::shortest_delays(directory)?);
     let form = settings.canonical_form();
-    let mut archive = Archive::new(&archive_directory, form, politeness, &mut complaints);
-    let rows = crawl_directory::state(&mirror.directory);
+    let mut archive = Archive::new(&archive_directory, form, politeness, &mut findings);
+    let rows = crawl_directory::state(&replica.directory);
     archive.read(&rows, &Journal::of_durable_visits())?;
     let (archive, politeness, end) = archive.end();
     let index = match end.filter(|_| settings.cdxj.is_on()) {
-        Some(end) => index::check(directory, &archive_directory, &end, &mut complaints)?,
+        Some(end) => index::check(directory, &archive_directory, &end, &mut findings)?,
         None => index::Counts::default(),
     };
     Ok(Report {
-        agrees: complaints.count == 0,
-        node: mirror.node.clone(),
+        agrees: findings.count == 0,
+        node: replica.node.clone(),
         archive,
         index,
         politeness,
-        complaints_in_all: complaints.count,
-        complaints,
+        findings_total: findings.count,
+        findings,
     })
 }

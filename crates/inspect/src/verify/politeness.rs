@@ -28,7 +28,7 @@ use serde::Serialize;
 use setup::settings::Settings;
 use web::{Group, Host, Pace, PageUrl, RestartRule, RobotsRules, Timestamp};
 
-use super::Complaints;
+use super::Findings;
 
 /// Tolerance of comparisons: times are stored in milliseconds, and clocks are occasionally
 /// corrected.
@@ -36,7 +36,7 @@ const TOLERANCE: Duration = Duration::from_millis(10);
 
 /// Number of requests per host that are not checked after the machine's clock was set: they may
 /// have been in flight, or dated, at that time.
-const UNSURE: u8 = 2;
+const SKIPPED_AFTER_CLOCK_CHANGE: u8 = 2;
 
 /// The counts of requests.
 #[derive(Clone, Copy, Default, Serialize)]
@@ -137,10 +137,10 @@ impl Politeness {
                 self.apply_pace(&entry.discovered.url.host(), *pace);
             }
             Record::Restarted { at, rule } => {
-                self.apply_restart(*at, rule.least_wait, rule.factor);
+                self.apply_restart(*at, rule.min_wait, rule.factor);
             }
             Record::Stopped => self.apply_session_end(),
-            Record::ClockSetBack { to, least_wait } => self.apply_set_back(*to, *least_wait),
+            Record::ClockSetBack { to, min_wait } => self.apply_set_back(*to, *min_wait),
             Record::ClockSet { ahead, behind, .. } => self.apply_clock_set(*ahead, *behind),
             _ => {}
         }
@@ -162,7 +162,7 @@ impl Politeness {
         &mut self,
         row: &VisitRecord,
         request: &Request<'_>,
-        complaints: &mut Complaints,
+        findings: &mut Findings,
     ) {
         let Request { url, at, first, .. } = *request;
         self.counts.requests += 1;
@@ -188,7 +188,7 @@ impl Politeness {
         }
         if let Some((group, passed)) = in_group.filter(|(_, passed)| *passed + TOLERANCE < least) {
             self.counts.too_soon += 1;
-            complaints.add(format!(
+            findings.add(format!(
                 "politeness: {url} was requested {passed:?} after another request to {group}, \
                  instead of {least:?}, in the visit to {}",
                 row.url
@@ -209,14 +209,14 @@ impl Politeness {
         let passed = at.since(last).max(last.since(at));
         if passed + TOLERANCE < wanted {
             self.counts.too_soon += 1;
-            complaints.add(format!(
+            findings.add(format!(
                 "politeness: {url} was requested {passed:?} after the previous request, instead of \
                  {wanted:?}, in the visit to {}",
                 row.url
             ));
         } else if first && at + TOLERANCE < ready {
             self.counts.too_soon += 1;
-            complaints.add(format!(
+            findings.add(format!(
                 "politeness: {url} was requested at {at}, but not allowed before {ready}"
             ));
         }
@@ -255,11 +255,11 @@ impl Politeness {
 
     /// Applies the start of a session after a session that died. The waits of hosts are computed
     /// from their known paces and the settings, regardless of the rule that the dead session used.
-    fn apply_restart(&mut self, at: Timestamp, least_wait: Duration, factor: u32) {
+    fn apply_restart(&mut self, at: Timestamp, min_wait: Duration, factor: u32) {
         self.apply_session_end();
         let rule = RestartRule {
-            least_wait,
-            most_wait: self.longest(),
+            min_wait,
+            max_wait: self.longest(),
             factor,
         };
         for host in self.hosts.values_mut() {
@@ -274,10 +274,10 @@ impl Politeness {
     }
 
     /// Applies the start of a session whose clock is behind.
-    fn apply_set_back(&mut self, now: Timestamp, least_wait: Duration) {
+    fn apply_set_back(&mut self, now: Timestamp, min_wait: Duration) {
         self.apply_session_end();
         for host in self.hosts.values_mut() {
-            (host.known, _) = host.known.set_back(now, least_wait);
+            (host.known, _) = host.known.set_back(now, min_wait);
             host.ready = host.ready.min(host.known.ready);
             host.last = host.last.filter(|last| *last <= now);
         }
@@ -288,7 +288,7 @@ impl Politeness {
     fn apply_clock_set(&mut self, ahead: Duration, behind: Duration) {
         self.dates = (ahead, behind);
         for host in self.hosts.values_mut() {
-            host.unsure = UNSURE;
+            host.unsure = SKIPPED_AFTER_CLOCK_CHANGE;
         }
         self.groups.clear();
     }
@@ -368,7 +368,7 @@ mod tests {
             };
             for (of_file, expected) in [(group_by, too_soon), (GroupBy::Host, 0)] {
                 let mut politeness = Politeness::new(&settings, (None, None));
-                let mut complaints = Complaints::default();
+                let mut findings = Findings::default();
                 politeness.begin_file(format!("setting: group-by = \"{of_file}\"\r\n").as_bytes());
                 for (host, address, at) in asked {
                     let url = url(&format!("http://{host}/"));
@@ -376,34 +376,34 @@ mod tests {
                         address,
                         ..request(&url, Timestamp::from_millis(at))
                     };
-                    politeness.check_request(&row(&url), &request, &mut complaints);
+                    politeness.check_request(&row(&url), &request, &mut findings);
                 }
                 assert_eq!(
-                    complaints.count, expected,
+                    findings.count, expected,
                     "{group_by} {of_file}: {:?}",
-                    complaints.texts
+                    findings.texts
                 );
                 assert_eq!(politeness.counts().too_soon, expected);
             }
         }
     }
 
-    /// Returns the number of complaints about a host that is asked at these times, where each visit
+    /// Returns the number of findings about a host that is asked at these times, where each visit
     /// names the time from which it may be asked again.
     fn check(settings: &Settings, asked: &[(u64, u64)], robots: Option<&str>) -> u64 {
         let mut politeness = Politeness::new(settings, (None, None));
-        let mut complaints = Complaints::default();
+        let mut findings = Findings::default();
         if let Some(text) = robots {
             politeness.apply_robots("http://a.test", text.as_bytes());
         }
         let url = url("http://a.test/");
         for (at, ready) in asked {
             let at = Timestamp::from_millis(*at);
-            politeness.check_request(&row(&url), &request(&url, at), &mut complaints);
+            politeness.check_request(&row(&url), &request(&url, at), &mut findings);
             politeness.apply_visit_end(&url.host(), Timestamp::from_millis(*ready).into());
         }
-        assert_eq!(politeness.counts().too_soon, complaints.count);
-        complaints.count
+        assert_eq!(politeness.counts().too_soon, findings.count);
+        findings.count
     }
 
     #[test]
@@ -417,7 +417,7 @@ mod tests {
             // Times are stored in milliseconds.
             (&[(1_000, 2_001), (2_000, 3_000)], 0),
             (&[(1_000, 0), (1_500, 0), (3_000, 0)], 1),
-            // The answer took two seconds.
+            // The response took two seconds.
             (&[(1_000, 4_000), (2_500, 0)], 1),
             (&[(1_000, 4_000), (4_000, 0)], 0),
         ] {
@@ -441,7 +441,7 @@ mod tests {
             answered: seconds(10),
             ..seconds(12).into()
         };
-        // Restart, next request → complaints
+        // Restart, next request → findings
         for (restart, at, too_soon) in [
             (20_000, 21_800, 1),
             (20_000, 20_500, 1),
@@ -451,18 +451,18 @@ mod tests {
             (10_100, 12_100, 0),
         ] {
             let mut politeness = Politeness::new(&settings, (None, None));
-            let mut complaints = Complaints::default();
-            politeness.check_request(&row(&url), &request(&url, seconds(9)), &mut complaints);
+            let mut findings = Findings::default();
+            politeness.check_request(&row(&url), &request(&url, seconds(9)), &mut findings);
             politeness.apply_pace(&url.host(), slow);
             politeness.apply_visit_end(&url.host(), slow);
             let least = Duration::from_millis(500);
             politeness.apply_restart(Timestamp::from_millis(restart), least, 5000);
             let next = request(&url, Timestamp::from_millis(at));
-            politeness.check_request(&row(&url), &next, &mut complaints);
+            politeness.check_request(&row(&url), &next, &mut findings);
             assert_eq!(
-                complaints.count, too_soon,
+                findings.count, too_soon,
                 "{restart} {at}: {:?}",
-                complaints.texts
+                findings.texts
             );
             assert_eq!(politeness.counts().too_soon, too_soon);
         }
@@ -478,7 +478,7 @@ mod tests {
         let (day, millis) = (Duration::from_secs(24 * 3600), Timestamp::from_millis);
         let noon = millis(100 * 24 * 3600 * 1000);
         let mut politeness = Politeness::new(&settings, (None, None));
-        let mut complaints = Complaints::default();
+        let mut findings = Findings::default();
         // Times by the clock of the waits; from the third request on, dates are a day behind.
         for (number, (waited, expected)) in [
             (0, 0),
@@ -496,20 +496,16 @@ mod tests {
                 politeness.apply_clock_set(Duration::ZERO, day);
             }
             let date = if number < 2 { now } else { now.before(day) };
-            politeness.check_request(&row(&url), &request(&url, date), &mut complaints);
+            politeness.check_request(&row(&url), &request(&url, date), &mut findings);
             let ready = now + Duration::from_secs(1);
             politeness.apply_visit_end(&url.host(), ready.into());
-            assert_eq!(
-                complaints.count, expected,
-                "{number}: {:?}",
-                complaints.texts
-            );
+            assert_eq!(findings.count, expected, "{number}: {:?}", findings.texts);
         }
         // The next session uses the clock as it was set.
         politeness.apply_set_back(noon.before(day), Duration::from_secs(1));
         let next = request(&url, noon.before(day) + Duration::from_secs(9));
-        politeness.check_request(&row(&url), &next, &mut complaints);
-        assert_eq!(complaints.count, 1, "{:?}", complaints.texts);
+        politeness.check_request(&row(&url), &next, &mut findings);
+        assert_eq!(findings.count, 1, "{:?}", findings.texts);
     }
 
     #[test]
@@ -529,13 +525,13 @@ mod tests {
     #[test]
     fn the_shorter_delay_of_the_file_and_of_the_last_session_counts() {
         let mut politeness = Politeness::new(&Settings::default(), (None, None));
-        let mut complaints = Complaints::default();
+        let mut findings = Findings::default();
         politeness.begin_file(b"software: crawler\r\nsetting: delay = \"100ms\"\r\n");
         let url = url("http://a.test/");
         for at in [1_000, 1_100] {
             let request = request(&url, Timestamp::from_millis(at));
-            politeness.check_request(&row(&url), &request, &mut complaints);
+            politeness.check_request(&row(&url), &request, &mut findings);
         }
-        assert_eq!(complaints.texts, Vec::<String>::new());
+        assert_eq!(findings.texts, Vec::<String>::new());
     }
 }

@@ -16,17 +16,17 @@ use setup::{control, crawl_directory};
 use sinks::warc::WarcReader;
 use web_ui::Politeness as Checked;
 
-use super::Complaints;
+use super::Findings;
 use super::archive::MAX_WARCINFO;
 use super::politeness::{Politeness, Request};
 
-/// Prefix of complaints in a mixed list.
+/// Prefix of findings in a mixed list.
 const PREFIX: &str = "politeness: ";
 
 /// A check of requests in the order of the journal.
 pub struct JournalPoliteness {
     politeness: Politeness,
-    complaints: Complaints,
+    findings: Findings,
     /// The files of the archive; `None` without an archive.
     files: Option<Vec<PathBuf>>,
     /// Archive file of the last visit, and true if its settings are known.
@@ -42,7 +42,7 @@ impl JournalPoliteness {
         let archive = crawl_directory::archive(&settings.out);
         Ok(Self {
             politeness: Politeness::new(settings, control::shortest_delays(&settings.out)?),
-            complaints: Complaints::default(),
+            findings: Findings::default(),
             // Visits of a missing file are not checked; `crawler verify` reports it.
             files: Some(crawl_directory::archive_files(&archive).unwrap_or_default()),
             file: None,
@@ -53,7 +53,7 @@ impl JournalPoliteness {
     pub(crate) fn without_archive(settings: &Settings) -> Self {
         Self {
             politeness: Politeness::new(settings, (None, None)),
-            complaints: Complaints::default(),
+            findings: Findings::default(),
             files: None,
             file: None,
         }
@@ -88,7 +88,7 @@ impl JournalPoliteness {
             address: None,
         };
         self.politeness
-            .check_request(row, &request, &mut self.complaints);
+            .check_request(row, &request, &mut self.findings);
     }
 
     /// Switches to the archive file with this name. Returns true if its settings are known.
@@ -121,7 +121,7 @@ impl JournalPoliteness {
     /// Returns the result.
     pub fn end(self) -> Checked {
         let counts = self.politeness.counts();
-        let texts = self.complaints.texts.into_iter();
+        let texts = self.findings.texts.into_iter();
         let texts = texts.map(|text| match text.strip_prefix(PREFIX) {
             Some(rest) => rest.to_owned(),
             None => text,
@@ -131,7 +131,7 @@ impl JournalPoliteness {
             hosts: counts.hosts,
             compared: counts.compared,
             too_soon: counts.too_soon,
-            complaints: texts.collect(),
+            findings: texts.collect(),
         }
     }
 }

@@ -12,7 +12,7 @@ use search::{Finder, IndexFault, RecordLocation};
 use serde::Serialize;
 use setup::{crawl_directory, search_index};
 
-use super::Complaints;
+use super::Findings;
 
 /// Positions that are compared at a time.
 const AT_A_TIME: usize = 4_000_000;
@@ -33,7 +33,7 @@ type RecordPosition = (Option<u64>, u64);
 pub(super) fn check(
     crawl: &Path,
     state: &Path,
-    complaints: &mut Complaints,
+    findings: &mut Findings,
 ) -> Result<Counts, StoreFault> {
     let finder = match Finder::open(&search_index::directory(crawl)) {
         Ok(finder) => finder,
@@ -45,21 +45,21 @@ pub(super) fn check(
             });
         }
         Err(other) => {
-            complaints.add(format!("search: {other}"));
+            findings.add(format!("search: {other}"));
             return Ok(Counts::default());
         }
     };
     match finder.damaged_files() {
         Ok(files) => {
             for file in files {
-                complaints.add(format!("search: {} is damaged", file.display()));
+                findings.add(format!("search: {} is damaged", file.display()));
             }
         }
-        Err(error) => complaints.add(format!("search: {error}")),
+        Err(error) => findings.add(format!("search: {error}")),
     }
     let mut from = Some((None, 0));
     while let Some(begin) = from {
-        from = check_from(begin, &finder, state, complaints)?;
+        from = check_from(begin, &finder, state, findings)?;
     }
     Ok(Counts {
         indexed_pages: finder.pages(),
@@ -72,7 +72,7 @@ fn check_from(
     begin: RecordPosition,
     finder: &Finder,
     state: &Path,
-    complaints: &mut Complaints,
+    findings: &mut Findings,
 ) -> Result<Option<RecordPosition>, StoreFault> {
     let mut visits = Smallest::from(begin);
     let mut last = None;
@@ -94,11 +94,11 @@ fn check_from(
         }
     });
     if let Err(error) = read {
-        complaints.add(format!("search: {error}"));
+        findings.add(format!("search: {error}"));
         return Ok(None);
     }
     let cut = [visits.cut, found.cut].into_iter().flatten().min();
-    compare(&visits.sorted(cut), &found.sorted(cut), complaints);
+    compare(&visits.sorted(cut), &found.sorted(cut), findings);
     Ok(cut)
 }
 
@@ -126,21 +126,21 @@ fn position_of(visit: &VisitRecord) -> Option<RecordPosition> {
 }
 
 /// Compares sorted positions.
-fn compare(visits: &[RecordPosition], found: &[RecordPosition], complaints: &mut Complaints) {
+fn compare(visits: &[RecordPosition], found: &[RecordPosition], findings: &mut Findings) {
     let (mut visits, mut found) = (visits.iter().peekable(), found.iter().peekable());
     let mut before = None;
-    let mut complain = |(file, offset): &RecordPosition, what: &str| {
+    let mut report = |(file, offset): &RecordPosition, what: &str| {
         let file = file.unwrap_or_default();
-        complaints.add(format!(
+        findings.add(format!(
             "search: the page in file {file} at {offset} {what}"
         ));
     };
     while let Some(next) = visits.peek().into_iter().chain(found.peek()).min().copied() {
         match (visits.next_if_eq(&next), found.next_if_eq(&next)) {
             (Some(_), Some(_)) => before = Some(next),
-            (Some(_), None) => complain(next, "cannot be found"),
-            (None, _) if before == Some(next) => complain(next, "is indexed twice"),
-            (None, _) => complain(next, "should not be found"),
+            (Some(_), None) => report(next, "cannot be found"),
+            (None, _) if before == Some(next) => report(next, "is indexed twice"),
+            (None, _) => report(next, "should not be found"),
         }
     }
 }

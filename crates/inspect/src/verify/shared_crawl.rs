@@ -11,13 +11,13 @@ use setup::shared;
 use shared_store::Audit;
 use web_ui::Politeness;
 
-use super::Complaints;
+use super::Findings;
 use super::requests::JournalPoliteness;
 
 /// The result of the check.
 #[derive(Serialize)]
 pub struct Report {
-    /// True if there is no complaint.
+    /// True if there is no finding.
     pub agrees: bool,
     /// Counts of pages.
     #[serde(flatten)]
@@ -38,10 +38,10 @@ pub struct Report {
     pub due: u64,
     /// Counts of requests.
     pub politeness: Requests,
-    /// Number of complaints.
-    pub complaints_in_all: u64,
-    /// The first complaints.
-    pub complaints: Complaints,
+    /// Number of findings.
+    pub findings_total: u64,
+    /// The first findings.
+    pub findings: Findings,
 }
 
 /// The requests that were checked.
@@ -59,7 +59,7 @@ pub struct Requests {
 
 /// Checks the crawl in the store at `url`.
 pub fn check(url: &str) -> Result<Report, CommandError> {
-    let mut complaints = Complaints::default();
+    let mut findings = Findings::default();
     let (audit, politeness) = shared::runtime()?.block_on(async {
         let crawl = shared::open_shared(url).await?;
         let settings = shared::settings_of(&crawl)?;
@@ -70,23 +70,23 @@ pub fn check(url: &str) -> Result<Report, CommandError> {
             politeness.apply(record);
         };
         let audit = crawl
-            .audit(settings.distance, see, |text| complaints.add(text))
+            .audit(settings.distance, see, |text| findings.add(text))
             .await
             .map_err(shared::read_error)?;
         Ok::<_, CommandError>((audit, politeness.end()))
     })?;
-    for complaint in &politeness.complaints {
-        complaints.add(format!("politeness: {complaint}"));
+    for finding in &politeness.findings {
+        findings.add(format!("politeness: {finding}"));
     }
-    let named = politeness.complaints.len() as u64;
-    complaints.count += politeness.too_soon.saturating_sub(named);
-    Ok(Report::new(&audit, &politeness, complaints))
+    let named = politeness.findings.len() as u64;
+    findings.count += politeness.too_soon.saturating_sub(named);
+    Ok(Report::new(&audit, &politeness, findings))
 }
 
 impl Report {
-    fn new(audit: &Audit, politeness: &Politeness, complaints: Complaints) -> Self {
+    fn new(audit: &Audit, politeness: &Politeness, findings: Findings) -> Self {
         Self {
-            agrees: complaints.count == 0,
+            agrees: findings.count == 0,
             pages: PageCounts::from(&audit.totals),
             terms: audit.terms,
             live_terms: audit.live,
@@ -101,8 +101,8 @@ impl Report {
                 compared: politeness.compared,
                 too_soon: politeness.too_soon,
             },
-            complaints_in_all: complaints.count,
-            complaints,
+            findings_total: findings.count,
+            findings,
         }
     }
 }

@@ -12,7 +12,7 @@ use sinks::wacz;
 /// The result of the check.
 #[derive(Serialize)]
 pub struct Report {
-    /// True if there is no complaint.
+    /// True if there is no finding.
     pub agrees: bool,
     /// Number of files in it.
     pub files: u64,
@@ -24,10 +24,10 @@ pub struct Report {
     pub index_lines: u64,
     /// Number of pages in its list.
     pub pages: u64,
-    /// Number of complaints.
-    pub complaints_in_all: u64,
-    /// The first complaints.
-    pub complaints: Vec<String>,
+    /// Number of findings.
+    pub findings_total: u64,
+    /// The first findings.
+    pub findings: Vec<String>,
 }
 
 /// A file that is not a WACZ.
@@ -49,7 +49,7 @@ pub fn check(path: &Path) -> Result<Report, CommandError> {
         archive_bytes: found.archive_bytes,
         index_lines: found.index_lines,
         pages: found.pages,
-        complaints_in_all: found.problem_count,
-        complaints: found.problems,
+        findings_total: found.problem_count,
+        findings: found.problems,
     })
 }

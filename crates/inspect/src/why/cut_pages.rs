@@ -8,7 +8,7 @@ use crate::skipped::beyond_limits;
 use crate::skipped::beyond_limits::ReadLinks;
 
 /// Maximum number of pages read again to find a link.
-const MOST_READ: usize = 1_000;
+const MAX_READ: usize = 1_000;
 
 /// The pages of a crawl that a limit cut.
 #[derive(Default)]
@@ -26,7 +26,7 @@ impl CutPages {
         }
         self.totals.count(row);
         let has_more = cuts.iter().any(|cut| cut.limit == Limit::Links);
-        if has_more && self.with_more_links.len() < MOST_READ {
+        if has_more && self.with_more_links.len() < MAX_READ {
             self.with_more_links.push(row.clone());
         }
     }

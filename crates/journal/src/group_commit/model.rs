@@ -152,7 +152,7 @@ impl Model {
             } = self.story;
             if segment.is_none() && !halting {
                 let waited = self.platter.first_kept_by(position).saturating_sub(begun);
-                assert!(waited <= 1, "one that was found under way, and one more");
+                assert!(waited <= 1, "one that was found in flight, and one more");
             }
         } else {
             assert_eq!(get(&self.platter.failed), 1, "nothing else stops it");

@@ -108,7 +108,7 @@ fn a_failed_cut_on_a_full_disk_poisons_the_journal() {
     let journal = machine.open().unwrap();
     machine
         .disk
-        .fail(Plan::once(1, Failure::NoRoom).of_kind(CallKind::Append));
+        .fail(Plan::once(1, Failure::NoSpace).of_kind(CallKind::Append));
     machine
         .disk
         .fail(Plan::once(1, Failure::Broken).of_kind(CallKind::SetLength));
@@ -149,7 +149,7 @@ fn any_other_failure_of_a_write_poisons_for_good_and_leaves_whole_frames() {
 
 #[test]
 fn a_sync_that_fails_is_never_repeated_whatever_the_reason() {
-    for failure in [Failure::Broken, Failure::NoRoom, Failure::ReadOnly] {
+    for failure in [Failure::Broken, Failure::NoSpace, Failure::ReadOnly] {
         let machine = Machine::new(1);
         let journal = machine.open().unwrap();
         let end = journal.append(&record(0)).unwrap();
@@ -212,7 +212,7 @@ fn story(machine: &Machine, retry: bool) -> (Vec<u64>, Vec<u64>) {
     (durable, tried)
 }
 
-/// Calls, and calls again if there was no room.
+/// Calls, and calls again if there was no space.
 fn repeated<T>(retry: bool, call: impl Fn() -> Result<T, StoreFault>) -> Result<T, StoreFault> {
     call().or_else(|fault| {
         if retry && is_full(&fault) {
@@ -230,7 +230,7 @@ fn acknowledged_records_survive_any_failing_call_and_any_power_cut() {
     let calls = whole.disk.count();
     assert!(calls > 40, "{calls}");
     for number in 1..=calls + 1 {
-        for failure in [Failure::Broken, Failure::NoRoom] {
+        for failure in [Failure::Broken, Failure::NoSpace] {
             for seed in 0..3 {
                 let machine = Machine::new(seed);
                 machine.disk.fail(Plan::from(number, failure));
@@ -256,7 +256,7 @@ fn a_write_that_finds_no_room_once_loses_nothing() {
             let machine = Machine::new(number);
             machine
                 .disk
-                .fail(Plan::once(number, Failure::NoRoom).of_kind(kind));
+                .fail(Plan::once(number, Failure::NoSpace).of_kind(kind));
             story(&machine, true);
             assert_eq!(
                 machine.found(),

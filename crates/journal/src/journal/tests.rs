@@ -254,7 +254,7 @@ fn the_fields_of_a_settled_visit_keep_their_order_on_disk() {
     let visit = FinishedVisit {
         row: Box::new(row.clone()),
         archived: Some(crate::ArchiveSpan {
-            ticket: 1,
+            archive_sequence: 1,
             file: "a.warc.gz".to_owned(),
             end: 300,
         }),
@@ -314,7 +314,7 @@ fn records_of_visits() -> Vec<Record> {
         sequence: 3,
         discovered: seed.clone(),
         attempts: 2,
-        strikes: 1,
+        crashes: 1,
     };
     let pace = Pace {
         ready: Timestamp::from_millis(7),
@@ -582,7 +582,7 @@ fn records_with_details() -> Vec<Record> {
             entry: crate::QueueEntry::new(6, found.clone()),
             at: at(7),
             pace: Pace::default(),
-            reason: Some(crate::Reason::said("no answer within 60s")),
+            reason: Some(crate::Reason::said("no response within 60s")),
         },
         Record::Distinct(DistinctPages {
             page: found.url,
@@ -598,14 +598,14 @@ fn records_of_clocks() -> Vec<Record> {
         Record::Restarted {
             at: Timestamp::from_millis(9),
             rule: web::RestartRule {
-                least_wait: second,
-                most_wait: 30 * second,
+                min_wait: second,
+                max_wait: 30 * second,
                 factor: 5000,
             },
         },
         Record::ClockSetBack {
             to: Timestamp::from_millis(5),
-            least_wait: second,
+            min_wait: second,
         },
         Record::ClockSet {
             at: Timestamp::from_millis(6),

@@ -21,7 +21,7 @@ const UPPER: u32 = 32 - LEADING;
 const IN_A_BUCKET: usize = 8;
 
 /// Maximum number of values that a search reads one by one; longer ranges are halved first.
-const FEW: usize = 32;
+const MAX_LINEAR_SEARCH: usize = 32;
 
 /// Number of bytes that are read and written at once for an entry, which may begin at any bit; as
 /// many must follow the last entry.
@@ -208,7 +208,7 @@ impl Packed {
     fn seek(&self, bucket: Range<usize>, wanted: u64) -> usize {
         let Range { mut start, end } = bucket;
         let mut len = end - start;
-        while len > FEW {
+        while len > MAX_LINEAR_SEARCH {
             let half = len / 2;
             if self.entry(start + half) < wanted {
                 start += half + 1;

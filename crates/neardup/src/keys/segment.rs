@@ -6,8 +6,8 @@ use crate::tables::prefetch;
 /// A list of changes is merged into the run when it reaches this share of the run's length, with a
 /// minimum and a maximum length.
 const SHARE: usize = 16;
-const LEAST_CHANGES: usize = 32;
-const MOST_CHANGES: usize = 4_096;
+const MIN_CHANGES: usize = 32;
+const MAX_CHANGES: usize = 4_096;
 
 /// Maximum distance from the expected position where a value is searched first.
 const NEAR: usize = 8;
@@ -138,7 +138,7 @@ impl Segment {
     /// Merges the changes into the run if there are enough; returns true if it did.
     fn make_room(&mut self, number: usize) -> bool {
         let changes = self.recent.len() + self.gone.len();
-        let is_enough = changes >= (self.base.len() / SHARE).clamp(LEAST_CHANGES, MOST_CHANGES);
+        let is_enough = changes >= (self.base.len() / SHARE).clamp(MIN_CHANGES, MAX_CHANGES);
         if is_enough {
             let values = self.values(number);
             self.pack(&values);

@@ -1,7 +1,7 @@
 //! Fingerprints of a text in one pass: words, shingles and counts are made one chunk at a time and
 //! then dropped.
 
-use super::tally::Tally;
+use super::bit_counts::BitCounts;
 use crate::features::{Features, Unit, Width};
 use crate::fingerprint::Fingerprint;
 use crate::key::HashKey;
@@ -46,8 +46,8 @@ impl Features {
     ) -> Fingerprint {
         match self.unit {
             Unit::Words(width) => {
-                let tally = Tally::new(self.weights, text.len() / BYTES_A_WORD, instructions);
-                let mut runs = Runs::new(width, tally, instructions);
+                let counts = BitCounts::new(self.weights, text.len() / BYTES_A_WORD, instructions);
+                let mut runs = Runs::new(width, counts, instructions);
                 words::each_batch(text, key, instructions, |words| runs.add(words));
                 runs.finished().votes().decided()
             }
@@ -60,7 +60,7 @@ impl Features {
 struct Runs {
     width: Width,
     instructions: Instructions,
-    tally: Tally,
+    counts: BitCounts,
     /// The last words, one fewer than in a shingle, followed by the words of the batch.
     words: Vec<u64>,
     shingles: Vec<u64>,
@@ -69,11 +69,11 @@ struct Runs {
 }
 
 impl Runs {
-    fn new(width: Width, tally: Tally, instructions: Instructions) -> Self {
+    fn new(width: Width, counts: BitCounts, instructions: Instructions) -> Self {
         Self {
             width,
             instructions,
-            tally,
+            counts,
             words: Vec::new(),
             shingles: Vec::new(),
             any: false,
@@ -82,27 +82,27 @@ impl Runs {
 
     fn add(&mut self, words: &[u64]) {
         if self.width == Width::ONE {
-            return self.tally.add(words);
+            return self.counts.add(words);
         }
         self.words.extend_from_slice(words);
         if self.words.len() < self.width.get() {
             return;
         }
         self.any = true;
-        self.tally.add_written(&mut self.shingles, |shingles| {
+        self.counts.add_written(&mut self.shingles, |shingles| {
             simd::hash_runs(self.instructions, &self.words, self.width, shingles);
         });
         let done = self.words.len() - (self.width.get() - 1);
         self.words.drain(..done);
     }
 
-    /// Returns the tally of all shingles. A text with fewer words than a shingle is one shingle.
-    fn finished(mut self) -> Tally {
+    /// Returns the counts of all shingles. A text with fewer words than a shingle is one shingle.
+    fn finished(mut self) -> BitCounts {
         if !self.any && !self.words.is_empty() {
             let all = shingle_hashes(&self.words, self.width);
-            self.tally.add(&all.collect::<Vec<_>>());
+            self.counts.add(&all.collect::<Vec<_>>());
         }
-        self.tally
+        self.counts
     }
 }
 

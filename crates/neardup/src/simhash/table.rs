@@ -115,16 +115,16 @@ pub(crate) fn count(table: &mut Table, hashes: &[u64]) {
 /// number of remaining owners, which occurred once.
 #[inline(always)]
 pub(crate) fn settle(table: &mut Table, votes: &mut Votes) -> u64 {
-    const TOGETHER: usize = 256;
+    const HASHES_PER_STEP: usize = 256;
     // Most features occur once and vote together: only the others need their weights.
-    let mut places = [0_u16; TOGETHER];
-    let mut often = [(0, 0); TOGETHER];
+    let mut places = [0_u16; HASHES_PER_STEP];
+    let mut often = [(0, 0); HASHES_PER_STEP];
     let mut once = 0;
-    let counts = table.counts.chunks(TOGETHER);
-    for (owners, counts) in table.owners.chunks_mut(TOGETHER).zip(counts) {
+    let counts = table.counts.chunks(HASHES_PER_STEP);
+    for (owners, counts) in table.owners.chunks_mut(HASHES_PER_STEP).zip(counts) {
         let mut several = 0;
         for (place, &count) in counts.iter().enumerate() {
-            places[several % TOGETHER] = place as u16;
+            places[several % HASHES_PER_STEP] = place as u16;
             several += usize::from(count > 1);
         }
         let often = &mut often[..several];

@@ -18,7 +18,7 @@ const LANES: usize = 8;
 /// Number of groups of [`LANES`] members that are hashed before they fall one by one.
 const BLOCK: usize = 16;
 /// Maximum number of members whose hashes are kept for the odd round: 8 KiB, on the stack.
-const KEPT: usize = 1_024;
+const MAX_KEPT_MEMBERS: usize = 1_024;
 /// Number of bins that have a bit in one register.
 const BITS: usize = 64 * LANES;
 /// Average number of members per bin after which a further member is rarely the least.
@@ -34,7 +34,7 @@ pub(super) fn fill_bins(members: &[u64], turn: RoundPair, bins: &mut [u64]) -> b
     debug_assert!(is_here());
     // SAFETY: `super::turn` returns this function only after `is_here` has detected both features.
     unsafe {
-        if turn.even == 0 && members.len() <= KEPT.min(bins.len() * MEMBERS_A_BIN) {
+        if turn.even == 0 && members.len() <= MAX_KEPT_MEMBERS.min(bins.len() * MEMBERS_A_BIN) {
             fill_hashed_once(members, turn, bins)
         } else {
             fill_hashed_twice(members, turn, bins)
@@ -47,7 +47,7 @@ pub(super) fn fill_bins(members: &[u64], turn: RoundPair, bins: &mut [u64]) -> b
 fn fill_hashed_once(members: &[u64], turn: RoundPair, bins: &mut [u64]) -> bool {
     let lanes = Lanes::new(turn, bins.len());
     let (members, last) = members.as_chunks::<LANES>();
-    let mut kept = [[0; LANES]; KEPT / LANES];
+    let mut kept = [[0; LANES]; MAX_KEPT_MEMBERS / LANES];
     let kept = &mut kept[..members.len()];
     for (members, samples) in members.chunks(BLOCK).zip(kept.chunks_mut(BLOCK)) {
         fill_one_by_one(&lanes, members, samples, bins);

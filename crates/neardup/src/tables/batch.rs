@@ -63,7 +63,7 @@ struct PendingMatch {
 /// Buffers of a group, reused by the next group.
 #[derive(Default)]
 struct ProbeScratch<'a> {
-    probes_under_way: Vec<Probe<'a>>,
+    probes_in_flight: Vec<Probe<'a>>,
     /// The owner of a run is the index of its probe.
     runs: Vec<SiblingRun<'a>>,
     hits: Vec<SiblingMatch>,
@@ -122,7 +122,7 @@ impl QuarterTables {
             for group in entries.chunks((GROUP / steps.len()).max(1)) {
                 self.take_steps(group, steps, scratch);
                 for hit in &scratch.hits {
-                    let probe = scratch.probes_under_way[hit.owner as usize];
+                    let probe = scratch.probes_in_flight[hit.owner as usize];
                     let (step, at) = (&steps[usize::from(probe.step)], hit.at as usize);
                     let found = verified(probe.segment, at, probe.bits, step, distance);
                     let Some((bits, distance)) = found else {
@@ -150,10 +150,10 @@ impl QuarterTables {
         steps: &[Step],
         scratch: &mut ProbeScratch<'a>,
     ) {
-        scratch.probes_under_way.clear();
+        scratch.probes_in_flight.clear();
         let mut is_crowded = false;
         for (step, number) in steps.iter().zip(0..) {
-            scratch.probes_under_way.extend(group.iter().map(|entry| {
+            scratch.probes_in_flight.extend(group.iter().map(|entry| {
                 let Key { segment, place } = Key::flipped(entry.bits, step);
                 let segment = &self.segments[segment];
                 segment.prefetch_bounds(place.quarter, place.sibling, step.most);
@@ -170,7 +170,7 @@ impl QuarterTables {
         }
         scratch.runs.clear();
         let budget = |probe: &Probe<'_>| steps[usize::from(probe.step)].most;
-        let probes = scratch.probes_under_way.iter().zip(0..);
+        let probes = scratch.probes_in_flight.iter().zip(0..);
         if is_crowded {
             for (probe, number) in probes {
                 let (segment, sibling, most) = (probe.segment, probe.sibling, budget(probe));
@@ -189,7 +189,7 @@ impl QuarterTables {
         scratch.hits.clear();
         self.lanes.scan(&scratch.runs, &mut scratch.hits);
         for hit in &scratch.hits {
-            let probe = scratch.probes_under_way[hit.owner as usize];
+            let probe = scratch.probes_in_flight[hit.owner as usize];
             let with_id = steps[usize::from(probe.step)].table == 0;
             probe.segment.prefetch_rest(hit.at as usize, with_id);
         }
@@ -210,7 +210,7 @@ impl QuarterTables {
         for group in entries.chunks(GROUP) {
             self.take_steps(group, &EXACT, scratch);
             for hit in &scratch.hits {
-                let probe = scratch.probes_under_way[hit.owner as usize];
+                let probe = scratch.probes_in_flight[hit.owner as usize];
                 let at = hit.at as usize;
                 if probe.segment.half(at) == probe.bits as u32 {
                     let found = &pending[probe.query as usize];

@@ -135,7 +135,7 @@ impl TableDesign {
 
     /// Returns the expected number of candidates in the table with the most.
     #[must_use]
-    pub fn most_candidates(&self, pages: u64) -> f64 {
+    pub fn max_candidates(&self, pages: u64) -> f64 {
         pages as f64 / f64::from(*self.prefix_bits().start()).exp2()
     }
 }
@@ -318,7 +318,7 @@ mod tests {
     #[test]
     fn with_two_to_the_thirty_four_pages_a_probe_looks_at_as_many_as_the_paper_says() {
         let pages = 1 << 34;
-        let most = |levels: &[u32]| design(levels).most_candidates(pages);
+        let most = |levels: &[u32]| design(levels).max_candidates(pages);
         assert_eq!(most(&[6]), 8.0);
         assert_eq!(most(&[4, 4]), 64.0);
         assert_eq!(most(&[5]), 512.0);
@@ -356,7 +356,7 @@ mod tests {
     fn without_levels_one_table_is_read_from_end_to_end() {
         let design = design(&[]);
         assert_eq!(design.prefix_bits(), 0..=0);
-        assert_eq!(design.most_candidates(1_000), 1_000.0);
+        assert_eq!(design.max_candidates(1_000), 1_000.0);
         assert_eq!(design.tables()[0].apply(77), 77);
         assert!(
             design

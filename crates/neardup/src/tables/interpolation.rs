@@ -8,7 +8,7 @@
 //! search.
 
 /// With fewer values than this, a linear scan is faster than a guess.
-const FEW: usize = 16;
+const MAX_LINEAR_SCAN: usize = 16;
 
 /// Returns the first position whose value is at least `wanted`, or the length of the list.
 ///
@@ -27,7 +27,7 @@ pub fn first_not_below(len: usize, wanted: u64, value_at: impl Fn(usize) -> u64)
     let (mut low, mut high) = (0, len);
     // Invariant: values before `low` are below `wanted`, values from `high` on are not.
     let mut is_guess = true;
-    while high - low > FEW {
+    while high - low > MAX_LINEAR_SCAN {
         let (first, last) = (value_at(low), value_at(high - 1));
         if first >= wanted {
             return low;

@@ -202,7 +202,7 @@ mod tests {
         let listed: Vec<(usize, f64)> = plan
             .options()
             .iter()
-            .map(|design| (design.tables().len(), design.most_candidates(plan.pages())))
+            .map(|design| (design.tables().len(), design.max_candidates(plan.pages())))
             .collect();
         for expected in [(4, f64::from(1 << 18)), (10, 512.0), (16, 64.0), (20, 8.0)] {
             assert!(listed.contains(&expected), "{listed:?}");

@@ -17,7 +17,7 @@ use crate::key::HashKey;
 use crate::mix::mix;
 
 /// Maximum length of a word that is hashed from two numbers.
-pub(crate) const SHORT: usize = 16;
+pub(crate) const MAX_SHORT_WORD: usize = 16;
 
 /// A hash function for words with one key.
 #[derive(Clone, Copy)]
@@ -49,9 +49,9 @@ impl WordHash {
     }
 
     /// Returns the unfinished hash (see [`finished`]) of the word of `length` bytes, at most
-    /// [`SHORT`], at the start of `window`; the bytes after the word do not matter.
+    /// [`MAX_SHORT_WORD`], at the start of `window`; the bytes after the word do not matter.
     #[inline(always)]
-    pub(crate) fn of_window(self, window: &[u8; SHORT], length: usize) -> u64 {
+    pub(crate) fn of_window(self, window: &[u8; MAX_SHORT_WORD], length: usize) -> u64 {
         let (low, high) = window.split_at(8);
         let number = |bytes: &[u8]| {
             bytes
@@ -59,13 +59,13 @@ impl WordHash {
                 .map_or(0, |eight| u64::from_le_bytes(*eight))
         };
         self.of_halves(
-            number(low) & KEPT[length + 8],
-            number(high) & KEPT[length],
+            number(low) & BYTE_MASKS[length + 8],
+            number(high) & BYTE_MASKS[length],
             length,
         )
     }
 
-    /// Returns the unfinished hash (see [`finished`]) of a word longer than [`SHORT`].
+    /// Returns the unfinished hash (see [`finished`]) of a word longer than [`MAX_SHORT_WORD`].
     pub(crate) fn of_long(self, word: &[u8]) -> u64 {
         xxh3_64_with_seed(word, self.seed)
     }
@@ -95,11 +95,11 @@ pub(crate) const fn finished(mut value: u64) -> u64 {
     value ^ (value >> 32)
 }
 
-/// Masks: `KEPT[8 + n]` keeps the lowest `n` bytes, with `n` clamped to 0..=8.
-const KEPT: [u64; 8 + SHORT + 1] = {
-    let mut kept = [0; 8 + SHORT + 1];
+/// Masks: `BYTE_MASKS[8 + n]` keeps the lowest `n` bytes, with `n` clamped to 0..=8.
+const BYTE_MASKS: [u64; 8 + MAX_SHORT_WORD + 1] = {
+    let mut kept = [0; 8 + MAX_SHORT_WORD + 1];
     let mut bytes = 1;
-    while bytes <= SHORT {
+    while bytes <= MAX_SHORT_WORD {
         kept[8 + bytes] = if bytes >= 8 {
             u64::MAX
         } else {
@@ -115,7 +115,7 @@ const KEPT: [u64; 8 + SHORT + 1] = {
 #[inline]
 fn halves(word: &[u8]) -> Option<(u64, u64)> {
     let length = word.len();
-    if length > SHORT {
+    if length > MAX_SHORT_WORD {
         return None;
     }
     if let (Some(first), Some(last)) = (word.first_chunk::<8>(), word.last_chunk::<8>()) {
@@ -123,7 +123,7 @@ fn halves(word: &[u8]) -> Option<(u64, u64)> {
         let high = if length == 8 {
             0
         } else {
-            last >> (8 * (SHORT - length))
+            last >> (8 * (MAX_SHORT_WORD - length))
         };
         return Some((u64::from_le_bytes(*first), high));
     }
@@ -170,7 +170,7 @@ mod tests {
     #[test]
     fn each_bit_of_a_word_turns_each_bit_of_its_hash_in_about_half_of_the_cases() {
         const KEYS: u64 = 1_500;
-        for length in [1, 2, 3, 5, 8, 9, 12, SHORT] {
+        for length in [1, 2, 3, 5, 8, 9, 12, MAX_SHORT_WORD] {
             let word: Vec<u8> = (0..length as u8).map(|at| b'a' + at).collect();
             for bit in 0..8 * length {
                 let mut other = word.clone();
@@ -273,8 +273,8 @@ mod tests {
     proptest! {
         #[test]
         fn a_word_has_the_same_hash_in_a_window_whatever_follows_it(
-            window: [u8; SHORT],
-            length in 0..=SHORT,
+            window: [u8; MAX_SHORT_WORD],
+            length in 0..=MAX_SHORT_WORD,
             key: u64,
         ) {
             let hash = WordHash::new(HashKey::new(key));

@@ -8,8 +8,8 @@ use crate::fingerprint::Fingerprint;
 use crate::key::HashKey;
 use crate::simd;
 use crate::simd::instructions::Instructions;
+use crate::simhash::bit_counts::BitCounts;
 use crate::simhash::table::Table;
-use crate::simhash::tally::Tally;
 use crate::simhash::votes::Votes;
 use crate::text::NormalText;
 
@@ -89,13 +89,13 @@ impl HashedText {
     /// Returns the simhash of the runs of `width` words.
     #[must_use]
     pub fn fingerprint(&self, width: Width, weights: Weights) -> Fingerprint {
-        let mut tally = Tally::new(weights, self.words.len(), Instructions::best());
+        let mut counts = BitCounts::new(weights, self.words.len(), Instructions::best());
         if width == Width::ONE {
-            tally.add(&self.words);
+            counts.add(&self.words);
         } else {
-            tally.add(&self.runs(width));
+            counts.add(&self.runs(width));
         }
-        tally.votes().decided()
+        counts.votes().decided()
     }
 
     /// Returns the sketch of the multiset of words, and their simhash weighted by 1 + ln tf: one

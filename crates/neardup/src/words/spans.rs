@@ -8,7 +8,7 @@
 //!
 //! Invariant: the words depend only on the text, not on the instructions.
 
-use super::hash::{SHORT, WordHash};
+use super::hash::{MAX_SHORT_WORD, WordHash};
 
 /// Number of bytes of text that are processed together: few enough that all intermediate data stay
 /// in the first-level cache.
@@ -194,8 +194,8 @@ pub(crate) fn hash(spans: &Spans, hash: WordHash, hashes: &mut Vec<u64>) {
         // Always less than a chunk; the modulus saves checking that sixteen more bytes exist.
         let start = usize::from(start) % CHUNK;
         let length = usize::from(end).wrapping_sub(start);
-        *unfinished = match spans.lower[start..start + SHORT].first_chunk() {
-            Some(window) if length <= SHORT => hash.of_window(window, length),
+        *unfinished = match spans.lower[start..start + MAX_SHORT_WORD].first_chunk() {
+            Some(window) if length <= MAX_SHORT_WORD => hash.of_window(window, length),
             _ => spans.hash_long(hash, start, length),
         };
     }

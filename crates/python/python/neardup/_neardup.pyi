@@ -44,7 +44,7 @@ def dedup(
     stop_words: str | None = None,
     verify: bool = True,
     exact: bool | None = None,
-    least_words: int | None = None,
+    min_words: int | None = None,
     against: str | PathLike[str] | None = None,
     save_index: str | PathLike[str] | None = None,
     memory: int | None = None,
@@ -70,7 +70,7 @@ def dedup(
     stop_words: str | None = None,
     verify: bool = True,
     exact: bool | None = None,
-    least_words: int | None = None,
+    min_words: int | None = None,
     against: str | PathLike[str] | None = None,
     save_index: str | PathLike[str] | None = None,
     memory: int | None = None,
@@ -96,7 +96,7 @@ def dedup(
     stop_words: str | None = None,
     verify: bool = True,
     exact: bool | None = None,
-    least_words: int | None = None,
+    min_words: int | None = None,
     against: str | PathLike[str] | None = None,
     save_index: str | PathLike[str] | None = None,
     memory: int | None = None,
@@ -122,7 +122,7 @@ def dedup(
     stop_words: str | None = None,
     verify: bool = True,
     exact: bool | None = None,
-    least_words: int | None = None,
+    min_words: int | None = None,
     against: str | PathLike[str] | None = None,
     save_index: str | PathLike[str] | None = None,
     memory: int | None = None,
@@ -294,7 +294,7 @@ class SignatureIndex:
         features: str | None = None,
         weights: str | None = None,
         stop_words: str | None = None,
-        least_words: int | None = None,
+        min_words: int | None = None,
     ) -> SignatureIndex: ...
     @staticmethod
     def load(
@@ -306,7 +306,7 @@ class SignatureIndex:
         features: str | None = None,
         weights: str | None = None,
         stop_words: str | None = None,
-        least_words: int | None = None,
+        min_words: int | None = None,
     ) -> SignatureIndex: ...
     def save(self, path: str | PathLike[str]) -> None: ...
     @property

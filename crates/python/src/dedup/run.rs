@@ -29,7 +29,7 @@ const QUEUE: usize = 4;
 const BATCH: usize = 512;
 
 /// Maximum number of messages about skipped documents that are kept.
-const MOST_REASONS: usize = 100;
+const MAX_REASONS: usize = 100;
 
 /// A result, without references to the comparison.
 #[derive(Clone, Debug)]
@@ -228,7 +228,7 @@ impl Drop for Running {
 impl Skipped {
     fn add(&mut self, unread: Unread) {
         self.count += 1;
-        if self.reasons.len() < MOST_REASONS {
+        if self.reasons.len() < MAX_REASONS {
             self.reasons.push(unread.reason);
         }
     }

@@ -14,7 +14,7 @@ use crate::disk_space::cannot;
 use crate::settings::Settings;
 use crate::{archiving, crawl_directory};
 
-/// Opens the archive and truncates it at its settled end.
+/// Opens the archive and truncates it at its commit point.
 pub(super) async fn open(
     settings: &Settings,
     store: &EmbeddedStore,
@@ -51,11 +51,11 @@ pub(super) async fn with_cdxj(
 
 /// Converts the fault of an archive that differs from its last synced state.
 fn damaged(error: &SinkFault, settings: &Settings) -> CommandError {
-    if let Ok(Some(mark)) = crawl_directory::node_mark(&settings.out) {
+    if let Ok(Some(node_file)) = crawl_directory::node_file(&settings.out) {
         return fault(error).with_remedy(format!(
             "this archive does not match node {} in the store: restore the node's archive, or \
              choose another --out; nothing was changed",
-            mark.node
+            node_file.node
         ));
     }
     match error {

@@ -53,7 +53,7 @@ fn is_ours(item: io::Result<DirEntry>) -> bool {
 }
 
 /// Refuses a directory with an archive but without a journal. With a new journal, the whole archive
-/// would be surplus.
+/// would be excess.
 pub(super) fn refuse_to_forget(directory: &Path) -> Result<(), CommandError> {
     let archive = crawl_directory::archive(directory);
     let has_files = std::fs::read_dir(&archive).is_ok_and(|mut items| items.next().is_some());

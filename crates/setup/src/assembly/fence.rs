@@ -19,9 +19,9 @@ pub(super) struct FencedFetch {
 impl FencedFetch {
     /// Carries out a request within the term.
     async fn within_term<T>(&self, request: impl Future<Output = T>) -> T {
-        self.term.may_ask().await;
+        self.term.may_request().await;
         tokio::select! {
-            answer = request => answer,
+            response = request => response,
             // The crawl ends with the next call of the store, and so does this visit.
             _ended = self.term.ended() => pending().await,
         }
@@ -30,18 +30,18 @@ impl FencedFetch {
 
 #[async_trait]
 impl Fetch for FencedFetch {
-    async fn ask(&self, url: &PageUrl, known: &Validators) -> Result<Exchange, FetchFailure> {
-        self.within_term(self.inner.ask(url, known)).await
+    async fn request(&self, url: &PageUrl, known: &Validators) -> Result<Exchange, FetchFailure> {
+        self.within_term(self.inner.request(url, known)).await
     }
 
-    async fn ask_for(
+    async fn request_for(
         &self,
         url: &PageUrl,
         known: &Validators,
         referer: Option<&HeaderValue>,
         wants_body: &WantsBody<'_>,
     ) -> Result<Exchange, FetchFailure> {
-        let request = self.inner.ask_for(url, known, referer, wants_body);
+        let request = self.inner.request_for(url, known, referer, wants_body);
         self.within_term(request).await
     }
 

@@ -15,7 +15,7 @@ use web::{GroupBy, PageUrl, Scope, UrlKey};
 use super::components::Components;
 use super::rules::store_options;
 use super::{scope_mut, with_disk_remedy};
-use crate::control::orders::OrderedStore;
+use crate::control::actions::ActionStore;
 use crate::seeds::Seeds;
 use crate::settings::Settings;
 use crate::{crawl_directory, session_clock};
@@ -115,7 +115,7 @@ impl OpenStore {
     /// added a login, for example.
     pub(super) async fn retry_seeds(&self, seeds: &Seeds) -> Result<u64, StoreFault> {
         // The journal is read only if anything failed.
-        let totals = self.frontier().standing().totals;
+        let totals = self.frontier().stats().totals;
         if totals.failed == 0 {
             return Ok(0);
         }
@@ -148,7 +148,7 @@ impl OpenStore {
         let (store, pacer) = (&self.local, &components.pacer);
         session_clock::warn_if_behind(store.clock_behind());
         if store.after_a_death() {
-            pacer.assume_just_asked();
+            pacer.assume_just_requested();
         }
         if settings.group_by() != GroupBy::Host {
             // A host's pace comes with its next lease, but a host that shares it may be leased
@@ -172,11 +172,11 @@ impl OpenStore {
         }));
     }
 
-    /// Returns the store that carries out orders.
-    pub(super) fn ordered(&self) -> OrderedStore {
+    /// Returns the store that takes actions.
+    pub(super) fn action_store(&self) -> ActionStore {
         match &self.shared {
-            Some(shared) => OrderedStore::Shared(Arc::downgrade(shared)),
-            None => OrderedStore::Own(Arc::downgrade(&self.local)),
+            Some(shared) => ActionStore::Shared(Arc::downgrade(shared)),
+            None => ActionStore::Own(Arc::downgrade(&self.local)),
         }
     }
 }

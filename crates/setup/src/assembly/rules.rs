@@ -65,7 +65,7 @@ pub(super) fn fetch_options(
         proxy: settings.proxy()?,
         secrets: Arc::new(secrets),
         keeps_cookies: settings.cookies == CookieKeeping::Session,
-        connections_per_host: most_connections(settings),
+        connections_per_host: max_connections(settings),
         open_files: FileBudget::of_limit(machine::file_limit()),
         memory: memory.clone(),
         spool: Some(crawl_directory::state(&settings.out)),
@@ -75,7 +75,7 @@ pub(super) fn fetch_options(
 }
 
 /// Returns the maximum number of connections to any host.
-fn most_connections(settings: &Settings) -> usize {
+fn max_connections(settings: &Settings) -> usize {
     let own = settings.host.values().filter_map(|own| own.concurrency);
     own.map(NonZeroUsize::get)
         .fold(settings.per_host(), usize::max)
@@ -164,10 +164,10 @@ pub(crate) fn store_options(
             anticipation: anticipation(settings),
             max_hosts_per_domain: Some(settings.max_hosts_per_domain),
             // The same for all hosts: it is unknown which hosts a session asked before it died.
-            least_wait: pacing.longest_delay(),
-            most_calm_wait: pacing.max_delay.max(pacing.longest_delay()),
+            min_wait: pacing.longest_delay(),
+            max_calm_wait: pacing.max_delay.max(pacing.longest_delay()),
             delay_factor: thousandths(settings.delay_factor),
-            most_wait: pacing.longest_wait(),
+            max_wait: pacing.longest_wait(),
         },
         comparison: settings.comparison()?,
         features: settings.feature_settings_name(),

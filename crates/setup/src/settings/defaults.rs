@@ -109,7 +109,7 @@ impl Default for Settings {
             index_memory: Size(32 << 20),
             cdxj: Switch::On,
             min_free: Size(64 << 20),
-            wait_for_room: Span(Duration::from_secs(600)),
+            wait_for_space: Span(Duration::from_secs(600)),
             secrets: Vec::new(),
             url: Vec::new(),
             host: HostTables::new(),

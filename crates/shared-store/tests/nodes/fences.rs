@@ -62,7 +62,7 @@ impl Drop for Far {
 
 fn setup() -> Setup {
     Setup::with_rules(FrontierRules {
-        least_wait: REST,
+        min_wait: REST,
         ..FrontierRules::default()
     })
 }
@@ -238,12 +238,12 @@ async fn a_node_learns_with_its_batch_that_the_database_has_ended_its_term() {
         return;
     };
     let mut far = far(&database).await;
-    database.run("SELECT end_term(1, 'lapsed')").await;
+    database.run("SELECT end_term(1, 'expired')").await;
     settle(&mut far).await;
     let late = far.store.checkpoint(None).await.unwrap_err();
     assert_eq!(
         late.to_string(),
-        "term 1 of node far has ended: it was not heard of in time, and its buckets passed on"
+        "term 1 of node far has ended: it sent no heartbeat in time, and its buckets were reassigned"
     );
     assert_eq!(database.number(VISITS).await, 0);
 }
@@ -311,9 +311,9 @@ async fn a_node_on_a_slow_network_keeps_its_term_and_its_batch_counts_once() {
         .set(NetworkState::Slow(Duration::from_millis(50)));
     settle(&mut far).await;
     counts_once(&database, &far).await;
-    // It is heard of again: its term goes on.
-    let heard = "SELECT count(*) FROM term WHERE heard_at > begun_at + interval '3 s'";
-    database.until(heard, 1).await;
+    // It sends heartbeats again: its term goes on.
+    let heartbeat = "SELECT count(*) FROM term WHERE heartbeat_at > begun_at + interval '3 s'";
+    database.until(heartbeat, 1).await;
     assert_eq!(
         database
             .number("SELECT count(*) FROM term WHERE state = 'live'")

@@ -20,7 +20,7 @@ const SHORT: Duration = Duration::from_secs(4);
 /// The term of nodes that live.
 const LONG: Duration = Duration::from_secs(8);
 const VISITS: &str = "SELECT count(*) FROM journal WHERE kind = 1";
-/// The interval at which a node looks for news that no store announces.
+/// The interval at which a node looks for updates that no store announces.
 const POLL: Duration = Duration::from_millis(20);
 
 /// The number of visits of each page that began, over all nodes.
@@ -257,13 +257,14 @@ async fn a_node_declares_another_dead_only_after_a_term_in_which_it_was_in_touch
     let (_one, dead) = open(&database, "n1").await;
     dead.abandon();
     let term = format!("interval '{} s'", SHORT.as_secs());
-    let silent = format!("SELECT count(*) FROM term WHERE heard_at + {term} < clock_timestamp()");
+    let silent =
+        format!("SELECT count(*) FROM term WHERE heartbeat_at + {term} < clock_timestamp()");
     database.until(&silent, 1).await;
     let (_two, store) = open(&database, "n2").await;
     assert_eq!(database.number(&buckets_of(2)).await, 0);
     // The new node has heard from the store for no whole term.
     database
-        .until("SELECT count(*) FROM term WHERE state = 'lapsed'", 1)
+        .until("SELECT count(*) FROM term WHERE state = 'expired'", 1)
         .await;
     let in_touch = format!(
         "SELECT count(*) FROM term WHERE term = 2 AND begun_at + {term} <= clock_timestamp()"

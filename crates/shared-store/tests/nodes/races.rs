@@ -142,7 +142,7 @@ async fn without_the_overlap_of_keys_several_pages_of_a_cluster_are_admitted() {
     };
     database
         .replace(
-            "offer_admissions",
+            "append_admissions",
             &[("WHERE i NOT IN (SELECT o FROM refused)", "")],
         )
         .await;

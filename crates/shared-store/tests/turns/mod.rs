@@ -1,5 +1,5 @@
 //! Several nodes of one crawl as one store: each call goes to the next node in turn, and all nodes
-//! read the news before the call returns.
+//! read the updates before the call returns.
 //!
 //! A URL is so discovered on one node and visited on another, and a page is judged by the
 //! admissions of all.
@@ -14,8 +14,8 @@ use journal::{DiscoveredUrl, Page, Robots, StoreFault, UrlHarvest};
 use neardup::PageSignature;
 use shared_store::SharedStore;
 use store::{
-    ArchivePlace, Durable, Frontier, HostMemory, Lease, LeaseFilter, NearDupIndex, Settlement,
-    Standing, Supply, Verdict,
+    ArchivePlace, Durable, Frontier, FrontierStats, HostMemory, Lease, LeaseFilter, NearDupIndex,
+    Settlement, Supply, Verdict,
 };
 use web::{Host, Pace, PageUrl, Timestamp, UrlKey};
 
@@ -106,14 +106,14 @@ impl Turns {
     }
 
     fn queued(&self) -> u64 {
-        let queued = |store: &Arc<SharedStore>| store.standing().queued;
+        let queued = |store: &Arc<SharedStore>| store.stats().queued;
         self.stores.iter().map(queued).sum()
     }
 }
 
 impl Drop for Turns {
     fn drop(&mut self) {
-        // Their tasks would keep the stores until the terms lapse.
+        // Their tasks would keep the stores until the terms expire.
         self.stores.iter().for_each(|store| store.abandon());
     }
 }
@@ -207,18 +207,18 @@ impl Frontier for Turns {
         harvests
     }
 
-    fn standing(&self) -> Standing {
-        let mut standing = self.stores[0].standing();
+    fn stats(&self) -> FrontierStats {
+        let mut stats = self.stores[0].stats();
         for store in &self.stores[1..] {
-            let other = store.standing();
-            standing.queued += other.queued;
-            standing.postponed += other.postponed;
-            standing.leased += other.leased;
-            standing.set_aside += other.set_aside;
-            standing.active_hosts += other.active_hosts;
-            standing.hosts += other.hosts;
+            let other = store.stats();
+            stats.queued += other.queued;
+            stats.postponed += other.postponed;
+            stats.leased += other.leased;
+            stats.quarantined += other.quarantined;
+            stats.active_hosts += other.active_hosts;
+            stats.hosts += other.hosts;
         }
-        standing
+        stats
     }
 
     async fn checkpoint(&self, archive: Option<ArchivePlace>) -> Result<Durable, StoreFault> {

@@ -9,7 +9,7 @@ use disk::Disk;
 use super::capture::{Capture, GLANCE};
 use super::line_sorter::LineSorter;
 use super::scan;
-use crate::captures::{Requests, Standing};
+use crate::captures::{CaptureKind, Requests};
 use crate::fault::SinkFault;
 use crate::warc::files;
 use crate::warc::read::ReadFault;
@@ -32,7 +32,7 @@ pub struct IndexingReport {
     /// The number of records without a line because they share a packed member with other records,
     /// so they cannot be read by an offset.
     pub sharing: u64,
-    /// The number of answers without a line because they do not represent a page: answers to
+    /// The number of responses without a line because they do not represent a page: answers to
     /// requests other than GET, and pieces of files.
     pub not_pages: u64,
     /// The files without a record.
@@ -107,8 +107,8 @@ pub(crate) fn index_file(
     };
     let before = report.records + report.broken;
     let mut requests = Requests::default();
-    let mut add = |report: &mut IndexingReport, (capture, standing): (Capture, Standing)| {
-        if standing == Standing::ByStatus {
+    let mut add = |report: &mut IndexingReport, (capture, kind): (Capture, CaptureKind)| {
+        if kind == CaptureKind::ByStatus {
             return each(&capture.line(name));
         }
         report.not_pages += 1;

@@ -1,9 +1,10 @@
 //! A sink that indexes the visits that another sink archives.
 //!
 //! Lines are derived from the records as they are written, and collected in the order of the
-//! archive, by ticket: a run must cover a span without gaps. A full batch is sorted and written off
-//! the reactor while the next one is filled. Missing lines, such as the lines of a visit whose
-//! write never returned, are read from the archive when the index is closed or opened.
+//! archive, by archive sequence number: a run must cover a span without gaps. A full batch is
+//! sorted and written off the reactor while the next one is filled. Missing lines, such as the
+//! lines of a visit whose write never returned, are read from the archive when the index is closed
+//! or opened.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -19,7 +20,7 @@ use crate::blocking::off_the_reactor;
 use crate::fault::SinkFault;
 use crate::sink::{Archived, Sink, Visit};
 use crate::warc::archive_end::ArchiveEnd;
-use crate::warc::settled::Settled;
+use crate::warc::commit_point::CommitPoint;
 
 /// Maximum number of visits archived after a visit whose write has not returned. If there are more,
 /// the write is assumed never to return.
@@ -40,7 +41,7 @@ struct PendingLines {
     batch: Batch,
     /// The end of the last visit in the batch.
     end: ArchiveEnd,
-    /// The ticket of the next visit.
+    /// The archive sequence number of the next visit.
     next: u64,
     /// Visits after one that is still missing.
     ahead: BTreeMap<u64, Archived>,
@@ -129,8 +130,9 @@ impl PendingLines {
         if self.is_torn {
             return false;
         }
-        if archived.ticket != self.next {
-            self.ahead.insert(archived.ticket, archived.clone());
+        if archived.archive_sequence != self.next {
+            self.ahead
+                .insert(archived.archive_sequence, archived.clone());
             if self.ahead.len() > MAX_AHEAD {
                 self.is_torn = true;
                 self.ahead.clear();
@@ -171,8 +173,8 @@ impl Sink for Indexed {
         self.inner.sync().await
     }
 
-    async fn settled(&self, settled: Option<Settled>) -> Result<(), SinkFault> {
-        self.inner.settled(settled).await
+    async fn set_commit_point(&self, point: Option<CommitPoint>) -> Result<(), SinkFault> {
+        self.inner.set_commit_point(point).await
     }
 
     async fn close(&self) -> Result<ArchiveEnd, SinkFault> {

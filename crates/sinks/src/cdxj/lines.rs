@@ -40,15 +40,15 @@ impl SkippedLines {
         self.too_long + self.malformed + self.placeless
     }
 
-    fn add(&mut self, oddity: LineError) {
-        let count = match oddity {
+    fn add(&mut self, warning: LineError) {
+        let count = match warning {
             LineError::TooLong => &mut self.too_long,
             LineError::Malformed => &mut self.malformed,
             LineError::Missing(_) => &mut self.placeless,
             LineError::Unsorted => &mut self.unsorted,
         };
         *count += 1;
-        self.first.get_or_insert((self.lines, oddity));
+        self.first.get_or_insert((self.lines, warning));
     }
 }
 
@@ -94,7 +94,7 @@ impl<R: BufRead> CdxjReader<R> {
                     self.is_given = true;
                     return Ok(Some(entry));
                 }
-                Err(oddity) => self.skipped.add(oddity),
+                Err(warning) => self.skipped.add(warning),
             }
         }
     }

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use super::capture::{Capture, GLANCE, UnplacedCapture};
-use crate::captures::{Requests, Standing};
+use crate::captures::{CaptureKind, Requests};
 use crate::fault::SinkFault;
 use crate::warc::archive_end::ArchiveEnd;
 use crate::warc::files::{self, file_number};
@@ -42,7 +42,7 @@ pub(super) fn capture(record: &Record) -> Option<Capture> {
     Some(capture.at(record.offset, record.length - record.breaks))
 }
 
-/// Returns true for an answer that belongs in the index but lacks a usable URL or date.
+/// Returns true for a response that belongs in the index but lacks a usable URL or date.
 pub(super) fn is_unnamed(record: &Record) -> bool {
     matches!(record.kind(), "response" | "revisit") && capture(record).is_none()
 }
@@ -152,8 +152,8 @@ fn scan_file(path: &Path, start: u64, end: u64, each: Each<'_>) -> Result<(), Sc
 fn scan_foreign(path: &Path, start: u64, end: u64, each: Each<'_>) -> Result<(), ScanFault> {
     let mut stream = WarcStream::open(path).map_err(ScanFault::Read)?;
     let mut requests = Requests::default();
-    let mut add = |((capture, end), standing): ((Option<Capture>, u64), Standing)| {
-        let capture = capture.filter(|_| standing == Standing::ByStatus);
+    let mut add = |((capture, end), kind): ((Option<Capture>, u64), CaptureKind)| {
+        let capture = capture.filter(|_| kind == CaptureKind::ByStatus);
         each(capture, end).map_err(ScanFault::Sink)
     };
     loop {

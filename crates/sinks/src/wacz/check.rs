@@ -58,7 +58,7 @@ pub fn check(input: impl Read + Seek, each: &mut dyn FnMut()) -> Result<WaczChec
     let mut problems = Problems::default();
     let mut found = check_package(&entries, &mut problems, each);
     // Packages that overlap are the same bytes any number of times.
-    if is_collection(&entries) && entries.oddities.is_empty() {
+    if is_collection(&entries) && entries.warnings.is_empty() {
         for package in entries.list.iter().filter(|entry| is_package(entry)) {
             let (name, mut own) = (shown(&package.name), Problems::default());
             match Entries::read(entries.section(package, 0, package.length)) {
@@ -100,8 +100,8 @@ fn check_package<R: Read + Seek>(
     problems: &mut Problems,
     each: &mut dyn FnMut(),
 ) -> WaczCheck {
-    for oddity in &entries.oddities {
-        problems.add(oddity.clone());
+    for warning in &entries.warnings {
+        problems.add(warning.clone());
     }
     let mut found = WaczCheck::default();
     let is_collection = is_collection(entries);
@@ -112,8 +112,8 @@ fn check_package<R: Read + Seek>(
         .collect();
     for entry in &entries.list {
         let name = shown(&entry.name);
-        for oddity in &entry.oddities {
-            problems.add(format!("{name}: {oddity}"));
+        for warning in &entry.warnings {
+            problems.add(format!("{name}: {warning}"));
         }
         if entry.is_directory {
             continue;

@@ -35,7 +35,7 @@ pub(super) struct Entry {
     pub(super) crc: u32,
     pub(super) is_directory: bool,
     /// The problems of its directory entry.
-    pub(super) oddities: Vec<&'static str>,
+    pub(super) warnings: Vec<&'static str>,
 }
 
 /// The compression of an entry.
@@ -50,7 +50,7 @@ pub(super) enum Packing {
 pub(super) struct Entries<R> {
     pub(super) list: Vec<Entry>,
     /// The problems of the directory as a whole.
-    pub(super) oddities: Vec<String>,
+    pub(super) warnings: Vec<String>,
     file: RefCell<R>,
 }
 
@@ -61,27 +61,27 @@ impl<R: Read + Seek> Entries<R> {
         let buffered = BufReader::with_capacity(CHUNK, input);
         let zip = ZipArchive::new(buffered);
         let mut zip = zip.map_err(|error| WaczFault::not_zip(&error))?;
-        let mut oddities = Vec::new();
+        let mut warnings = Vec::new();
         if zip.has_duplicate_names() {
-            oddities.push("two files of the ZIP have the same name".to_owned());
+            warnings.push("two files of the ZIP have the same name".to_owned());
         }
         match zip.has_overlapping_entries() {
             Ok(false) => {}
-            Ok(true) => oddities.push("files of the ZIP overlap each other".to_owned()),
-            Err(error) => oddities.push(format!("the list of the ZIP is damaged: {error}")),
+            Ok(true) => warnings.push("files of the ZIP overlap each other".to_owned()),
+            Err(error) => warnings.push(format!("the list of the ZIP is damaged: {error}")),
         }
         let mut list = Vec::new();
         for number in 0..zip.len() {
             match zip.by_index_raw(number) {
                 Ok(file) => list.push(Entry::of(&file, end)),
                 Err(error) => {
-                    oddities.push(format!("file {number} of the ZIP is damaged: {error}"));
+                    warnings.push(format!("file {number} of the ZIP is damaged: {error}"));
                 }
             }
         }
         Ok(Self {
             list,
-            oddities,
+            warnings,
             file: RefCell::new(zip.into_inner().into_inner()),
         })
     }
@@ -122,15 +122,15 @@ impl Entry {
     fn of<R: Read>(file: &zip::read::ZipFile<'_, R>, end: u64) -> Self {
         let raw = file.name_raw();
         let name = String::from_utf8_lossy(raw).into_owned();
-        let mut oddities = Vec::new();
+        let mut warnings = Vec::new();
         if std::str::from_utf8(raw).is_err() || !is_inside(&name) {
-            oddities.push("its name points outside the package, or is invalid");
+            warnings.push("its name points outside the package, or is invalid");
         }
         if file.is_symlink() {
-            oddities.push("it is a link");
+            warnings.push("it is a link");
         }
         if file.encrypted() {
-            oddities.push("it is encrypted");
+            warnings.push("it is encrypted");
         }
         let packing = match file.compression() {
             _ if file.encrypted() => Packing::Other,
@@ -141,7 +141,7 @@ impl Entry {
         let begin = file.data_start().unwrap_or(end).min(end);
         let length = file.compressed_size();
         if length > end - begin {
-            oddities.push("it extends beyond the end of the ZIP");
+            warnings.push("it extends beyond the end of the ZIP");
         }
         Self {
             name,
@@ -151,7 +151,7 @@ impl Entry {
             size: file.size(),
             crc: file.crc32(),
             is_directory: file.is_dir(),
-            oddities,
+            warnings,
         }
     }
 }

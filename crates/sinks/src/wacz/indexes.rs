@@ -109,10 +109,10 @@ impl<R: Read + Seek> Index<'_, R> {
             problems.add(format!("{name}: line {number} {problem}"));
         }
         let skipped = lines.skipped();
-        if let Some((number, oddity)) = skipped.first {
+        if let Some((number, warning)) = skipped.first {
             let odd = skipped.count() + skipped.unsorted;
             problems.add(format!(
-                "{name}: {odd} lines have warnings, first in line {number}: {oddity}"
+                "{name}: {odd} lines have warnings, first in line {number}: {warning}"
             ));
         }
         Ok(given)

@@ -1,7 +1,7 @@
 //! The problems of a WACZ, in words up to a limit.
 
 /// Problems that are kept in words; the rest are only counted.
-const KEPT: usize = 1_000;
+const MAX_PROBLEMS: usize = 1_000;
 
 /// Problems, each with its culprit.
 #[derive(Clone, Debug, Default)]
@@ -13,7 +13,7 @@ pub(super) struct Problems {
 impl Problems {
     pub(super) fn add(&mut self, problem: impl Into<String>) {
         self.count += 1;
-        if self.kept.len() < KEPT {
+        if self.kept.len() < MAX_PROBLEMS {
             self.kept.push(problem.into());
         }
     }

@@ -10,7 +10,7 @@
 //!            Filename Archive-length
 //! ```
 //!
-//! The first record, `filedesc://NAME`, describes the file: a `warcinfo`. An answer with an HTTP
+//! The first record, `filedesc://NAME`, describes the file: a `warcinfo`. A response with an HTTP
 //! head is a `response`, any other content (`dns:`, HTTP/0.9) a `resource`.
 //!
 //! Invariant: URL and media type may have spaces, as in files of Heritrix 1, so a line is divided
@@ -24,7 +24,7 @@ use super::parsed::{Fields, in_utf8_or_latin1};
 /// Longest header line that is recognised, in bytes: URLs of four times the usual limit.
 pub(super) const MAX_LINE: usize = 8 << 10;
 
-/// Bytes of a block that are examined to recognise an answer with an HTTP head.
+/// Bytes of a block that are examined to recognise a response with an HTTP head.
 pub(super) const GLANCE: usize = 16;
 
 /// The words of version 2 between the date and the length.
@@ -72,8 +72,8 @@ impl ArcHeader {
     /// Returns the fields of the record, whose block begins with `beginning`.
     pub(super) fn into_fields(self, beginning: &[u8]) -> Fields {
         let name = self.target.strip_prefix("filedesc:");
-        let is_answer = is_of_web_server(&self.target) && is_http(beginning);
-        let kind = match (name, is_answer) {
+        let is_response = is_of_web_server(&self.target) && is_http(beginning);
+        let kind = match (name, is_response) {
             (Some(_), _) => "warcinfo",
             (None, true) => "response",
             (None, false) => "resource",
@@ -88,7 +88,7 @@ impl ArcHeader {
         if self.address.parse::<IpAddr>().is_ok() {
             fields.push("WARC-IP-Address", &self.address);
         }
-        match (is_answer, &*self.media_type) {
+        match (is_response, &*self.media_type) {
             (true, _) => fields.push("Content-Type", "application/http; msgtype=response"),
             (false, "" | "-" | "no-type" | "unknown") => {}
             (false, media_type) => fields.push("Content-Type", media_type),

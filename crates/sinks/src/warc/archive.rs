@@ -15,10 +15,10 @@ use disk::{Disk, DiskErrorKind};
 use tokio::sync::Semaphore;
 
 use super::archive_end::ArchiveEnd;
+use super::commit_point::CommitPoint;
 use super::identity::RecordId;
 use super::packing::Compression;
 use super::record::RecordWriter;
-use super::settled::Settled;
 use super::tail::{Appended, Tail};
 use super::visit::{self, RecordNames};
 use super::warcinfo::ArchiveOptions;
@@ -116,9 +116,9 @@ impl Sink for WarcArchive {
         off_the_reactor(move || inner.sync()).await
     }
 
-    async fn settled(&self, settled: Option<Settled>) -> Result<(), SinkFault> {
+    async fn set_commit_point(&self, point: Option<CommitPoint>) -> Result<(), SinkFault> {
         let inner = Arc::clone(&self.0);
-        off_the_reactor(move || inner.settled(settled)).await
+        off_the_reactor(move || inner.set_commit_point(point)).await
     }
 
     async fn close(&self) -> Result<ArchiveEnd, SinkFault> {
@@ -168,24 +168,24 @@ impl Inner {
         Ok(end)
     }
 
-    /// Records the settled end, then closes the files before it.
-    fn settled(&self, settled: Option<Settled>) -> Result<(), SinkFault> {
+    /// Records the commit point, then closes the files before it.
+    fn set_commit_point(&self, point: Option<CommitPoint>) -> Result<(), SinkFault> {
         let _turn = self.turn()?;
-        if let Some(settled) = &settled
-            && self.tail()?.advances(&settled.place)
+        if let Some(point) = &point
+            && self.tail()?.advances(&point.place)
         {
-            let path = Settled::path(&self.dir);
-            match self.disk.replace(&path, &settled.note()) {
+            let path = CommitPoint::path(&self.dir);
+            match self.disk.replace(&path, &point.note()) {
                 // The earlier note is still true, and the crawl waits for space elsewhere.
                 Err(error) if DiskErrorKind::of(&error) == DiskErrorKind::Full => {
                     let path = path.display();
-                    tracing::warn!(%path, %error, "no space to record the settled end");
+                    tracing::warn!(%path, %error, "no space to record the commit point");
                 }
                 noted => noted.map_err(SinkFault::io("write", &path))?,
             }
         }
         self.tail()?
-            .set_settled(settled.map(|settled| settled.place));
+            .set_commit_point(point.map(|point| point.place));
         self.close_files()
     }
 

@@ -154,7 +154,7 @@ pub(super) fn header(
     if !line.ends_with(b"\n") && member.limit() > 0 && is_begun_version(&line) {
         return short(ENDLESS);
     }
-    match (version_oddity(&line), &mut deviations) {
+    match (version_warning(&line), &mut deviations) {
         (Some(odd), Some(deviations)) => {
             let odd = odd.into_iter().flatten();
             odd.for_each(|odd| deviations.note(odd));
@@ -243,7 +243,7 @@ fn is_begun_version(line: &[u8]) -> bool {
 }
 
 /// Returns the deviations of a version line; `None` if the line is not one.
-fn version_oddity(line: &[u8]) -> Option<[Option<Deviation>; 2]> {
+fn version_warning(line: &[u8]) -> Option<[Option<Deviation>; 2]> {
     let text = line.strip_suffix(b"\n")?;
     let ending = (!text.ends_with(b"\r")).then_some(Deviation::BareLineFeed);
     if !is_version(text) {

@@ -1,7 +1,7 @@
 //! Serializes one record: header, block, and packing (section 4, `packing`).
 //!
 //! Invariant: a field takes exactly one line, regardless of the content of a URL, a metadata field
-//! or a server's answer. All values go through [`push_field`], which turns control characters and
+//! or a server's response. All values go through [`push_field`], which turns control characters and
 //! Unicode line separators into spaces.
 
 use std::borrow::Cow;

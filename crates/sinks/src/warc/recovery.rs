@@ -12,7 +12,7 @@ use disk::Disk;
 use super::archive_end::ArchiveEnd;
 use super::files::locate;
 use super::read::{ReadFault, WarcReader};
-use super::surplus::damaged;
+use super::unsettled_tail::damaged;
 use crate::fault::SinkFault;
 
 /// Returns the number of whole visits before the first incomplete one. `visits` are their ends, in

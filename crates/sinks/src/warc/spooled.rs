@@ -210,9 +210,9 @@ mod tests {
         let record = reader.spooling_in(directory.path(), 1_000).next_record(60);
         let record = record.unwrap().unwrap();
         assert!(record.whole_block().is_none());
-        let answer = record.http().unwrap();
-        assert!(!answer.is_whole());
+        let response = record.http().unwrap();
+        assert!(!response.is_whole());
         let head = b"HTTP/1.1 200 OK\r\n\r\n".len() as u64;
-        assert_eq!(answer.payload().unwrap().len(), 1_060 - head);
+        assert_eq!(response.payload().unwrap().len(), 1_060 - head);
     }
 }

@@ -30,7 +30,7 @@ use super::unpack::{
 
 /// Bytes of the packed stream and of the unpacked one that are kept, to go back after a broken
 /// record. A plain file on a disk can be read again from anywhere.
-const KEPT: usize = 1 << 20;
+const KEPT_BYTES: usize = 1 << 20;
 
 /// A tolerant, sequential reader of the records of any archive.
 pub struct WarcStream {
@@ -70,7 +70,7 @@ enum Reading {
     Record(Box<Record>),
     /// `Content-Length` is too small by this much.
     TooShort {
-        surplus: u64,
+        excess: u64,
     },
 }
 
@@ -106,7 +106,7 @@ impl WarcStream {
     fn of(path: &Path, source: Source<Box<dyn Read + Send>>) -> Self {
         Self {
             path: path.to_owned(),
-            input: Unpacker::new(source, 0, KEPT, CHUNK),
+            input: Unpacker::new(source, 0, KEPT_BYTES, CHUNK),
             spool: None,
             format: ArchiveFormat::Warc,
             begin: 0,
@@ -200,7 +200,7 @@ impl WarcStream {
         Ok(None)
     }
 
-    /// Prepares a search; returns the fault of this failure, unless a search is already under way.
+    /// Prepares a search; returns the fault of this failure, unless a search is already in flight.
     fn lose(&mut self, failure: ParseFailure) -> Option<ReadFault> {
         let offset = self.place();
         let (reason, in_member) = match failure {
@@ -304,12 +304,12 @@ impl WarcStream {
         self.begin = self.input.offset();
         match self.read_from_here(keep, 0)? {
             Reading::Record(record) => Ok(Some(*record)),
-            Reading::TooShort { surplus } => {
+            Reading::TooShort { excess } => {
                 self.input.back_to(self.begin)?;
                 if self.input.offset() == self.begin {
                     self.deviations.note(Deviation::ShortLength);
                     // A false length may also end close to the end of the next record.
-                    if let Reading::Record(record) = self.read_from_here(keep, surplus)?
+                    if let Reading::Record(record) = self.read_from_here(keep, excess)?
                         && record.digests_hold()
                     {
                         return Ok(Some(*record));
@@ -320,8 +320,8 @@ impl WarcStream {
         }
     }
 
-    /// Reads a record whose block is longer by `surplus` than its header says.
-    fn read_from_here(&mut self, keep: usize, surplus: u64) -> Result<Reading, ParseFailure> {
+    /// Reads a record whose block is longer by `excess` than its header says.
+    fn read_from_here(&mut self, keep: usize, excess: u64) -> Result<Reading, ParseFailure> {
         let member = self.input.member();
         let mut across = MemberChain {
             input: &mut self.input,
@@ -329,7 +329,7 @@ impl WarcStream {
             begin: self.begin,
         };
         let (fields, declared) = parse::header(&mut across, Some(&mut self.deviations))?;
-        let block_length = declared.saturating_add(surplus);
+        let block_length = declared.saturating_add(excess);
         if self.input.left().is_some_and(|left| left < block_length) {
             return Err(ParseFailure::Short(SHORT_BLOCK.into()));
         }
@@ -348,12 +348,12 @@ impl WarcStream {
         let is_in = |other: Member| member.is_some_and(|member| member.begin == other.begin);
         let has_member = member.is_some_and(|member| member.first == Some(self.begin - self.lead))
             && self.input.member().is_some_and(is_in);
-        let longer = match surplus {
-            0 => self.surplus(&record),
+        let longer = match excess {
+            0 => self.excess(&record),
             _ => Ok(None),
         };
         let ending = match longer {
-            Ok(Some(surplus)) => return Ok(Reading::TooShort { surplus }),
+            Ok(Some(excess)) => return Ok(Reading::TooShort { excess }),
             Ok(None) => self.ending(has_member),
             Err(failure) => Err(failure),
         };
@@ -389,9 +389,9 @@ impl WarcStream {
     /// Returns the number of bytes that the block has beyond the length in its header, if the end
     /// of a record follows them. Line breaks alone count as part of the block only if a digest is
     /// wrong without them.
-    fn surplus(&mut self, record: &Record) -> Result<Option<u64>, ParseFailure> {
+    fn excess(&mut self, record: &Record) -> Result<Option<u64>, ParseFailure> {
         if self.format == ArchiveFormat::Arc {
-            return self.surplus_of_arc();
+            return self.excess_of_arc();
         }
         let holds = |check| check == DigestCheck::Holds;
         if holds(record.block_digest) || holds(record.payload_digest) {
@@ -414,16 +414,16 @@ impl WarcStream {
             rest.is_some_and(|rest| rest.is_empty() || is_version(rest))
         };
         let last = bytes.len().min(most);
-        let surplus = (1..=last).find(ends_at).filter(|surplus| {
-            let is_text = !bytes[..*surplus].iter().all(is_padding);
+        let excess = (1..=last).find(ends_at).filter(|excess| {
+            let is_text = !bytes[..*excess].iter().all(is_padding);
             is_text || is_provable
         });
-        Ok(surplus.map(|surplus| surplus as u64))
+        Ok(excess.map(|excess| excess as u64))
     }
 
     /// Returns the same for a record of ARC: a line break and another header, or the end of the
     /// member, prove where it ends.
-    fn surplus_of_arc(&mut self) -> Result<Option<u64>, ParseFailure> {
+    fn excess_of_arc(&mut self) -> Result<Option<u64>, ParseFailure> {
         let bytes = self.input.peek(MAX_SURPLUS + arc::MAX_LINE)?;
         let ends = |rest: &[u8]| rest.is_empty() || arc::begins(rest);
         if ends(without_breaks(bytes)) {
@@ -435,7 +435,7 @@ impl WarcStream {
             ends(next) && (next.is_empty() || rest.len() > next.len() || block.ends_with(b"\n"))
         };
         let last = bytes.len().min(MAX_SURPLUS);
-        Ok((1..=last).find(ends_at).map(|surplus| surplus as u64))
+        Ok((1..=last).find(ends_at).map(|excess| excess as u64))
     }
 
     /// Skips empty lines and ends of members; returns false at the end of the file.

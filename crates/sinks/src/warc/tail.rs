@@ -14,7 +14,7 @@ use super::archive_end::ArchiveEnd;
 use super::files::{FileName, is_prefix};
 use super::identity::RecordId;
 use super::members::Members;
-use super::surplus::Surplus;
+use super::unsettled_tail::UnsettledTail;
 use super::warc_file::{OpenFile, WarcFile};
 use super::warcinfo::ArchiveOptions;
 use crate::fault::SinkFault;
@@ -27,7 +27,7 @@ pub(super) struct Tail {
     options: ArchiveOptions,
     session: RecordId,
     current: WarcFile,
-    ticket: u64,
+    archive_sequence: u64,
     condition: Condition,
     /// Full files that are not closed yet: one for every `max_file` bytes.
     finished: Vec<Finished>,
@@ -84,7 +84,7 @@ impl Tail {
         let current = match resume {
             Some(end) => WarcFile::resume(&disk, dir, &options, end)?,
             None => {
-                let behind = Surplus {
+                let behind = UnsettledTail {
                     dir,
                     prefix: &options.prefix,
                     last: None,
@@ -100,7 +100,7 @@ impl Tail {
             options,
             session,
             current,
-            ticket: 0,
+            archive_sequence: 0,
             condition: Condition::Writable,
             finished: Vec::new(),
             is_current_synced: false,
@@ -120,7 +120,7 @@ impl Tail {
     }
 
     /// Appends the records of a visit, which refer to `warcinfo`, in one piece, and assigns the
-    /// next ticket. `page_offset` is relative to their start.
+    /// next archive sequence number. `page_offset` is relative to their start.
     pub(super) fn append(
         &mut self,
         records: &Members,
@@ -140,10 +140,10 @@ impl Tail {
         }
         let end = self.current.length;
         let offset = end - records.length();
-        let ticket = self.ticket;
-        self.ticket += 1;
+        let archive_sequence = self.archive_sequence;
+        self.archive_sequence += 1;
         Ok(Appended::At(Archived {
-            ticket,
+            archive_sequence,
             file: self.current.open.name.as_str().to_owned(),
             offset,
             end,
@@ -171,7 +171,7 @@ impl Tail {
         self.is_current_synced = self.condition == Condition::Closed;
     }
 
-    /// Returns true if `end` is after the known settled end.
+    /// Returns true if `end` is after the known commit point.
     pub(super) fn advances(&self, end: &ArchiveEnd) -> bool {
         match &self.settled {
             SettledEnd::Known(Some(known)) => known.is_before(end),
@@ -180,7 +180,7 @@ impl Tail {
     }
 
     /// Sets the end of the visits with durable settlements.
-    pub(super) fn set_settled(&mut self, end: Option<ArchiveEnd>) {
+    pub(super) fn set_commit_point(&mut self, end: Option<ArchiveEnd>) {
         self.settled = SettledEnd::Known(end);
     }
 

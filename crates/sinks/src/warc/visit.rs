@@ -4,7 +4,7 @@
 //! |---|---|
 //! | a redirect on the way, or a page kept whole | `response`, `request` |
 //! | a page whose payload is archived already | `revisit`, `request` |
-//! | an answer that the page was not modified | `revisit`, `request` |
+//! | a response that the page was not modified | `revisit`, `request` |
 //! | an unarchived page | none |
 //! | an unarchived page whose text is kept | `conversion` |
 //!
@@ -137,7 +137,7 @@ impl Records<'_, '_> {
         Ok(id)
     }
 
-    /// Writes an answer without a payload, which refers to `of`, and the request for it; returns
+    /// Writes a response without a payload, which refers to `of`, and the request for it; returns
     /// the id of the `revisit`. `digest` is the digest of the payload of `of`. If `of` was not
     /// modified, this is the payload whose validators were sent (section 6.7.3).
     fn revisit(
@@ -161,9 +161,9 @@ impl Records<'_, '_> {
         Ok(id)
     }
 
-    fn request(&mut self, exchange: &Exchange, answer: RecordId) -> io::Result<()> {
+    fn request(&mut self, exchange: &Exchange, response: RecordId) -> io::Result<()> {
         let (_, mut header) = self.captured("request", exchange);
-        header.field("WARC-Concurrent-To", answer);
+        header.field("WARC-Concurrent-To", response);
         self.writer
             .record(header, REQUEST, &exchange.request_head, &Body::default())
     }

@@ -20,7 +20,7 @@ use super::members::Members;
 use super::packing::preamble_of;
 use super::read::{ReadFault, WarcReader};
 use super::record::{FIELDS, Header, RecordWriter};
-use super::surplus::{self, Surplus};
+use super::unsettled_tail::{self, UnsettledTail};
 use super::warcinfo::ArchiveOptions;
 use crate::fault::SinkFault;
 
@@ -118,7 +118,7 @@ impl WarcFile {
         Ok(warc_file)
     }
 
-    /// Reopens the file that contains the settled end of the archive, and cuts it there; later
+    /// Reopens the file that contains the commit point of the archive, and cuts it there; later
     /// files are set aside.
     pub(super) fn resume(
         disk: &Arc<dyn Disk>,
@@ -142,7 +142,7 @@ impl WarcFile {
             let end = end.end;
             return Err(SinkFault::TooShort { path, end, length });
         }
-        let first = first_record(&path).map_err(surplus::damaged(&path))?;
+        let first = first_record(&path).map_err(unsettled_tail::damaged(&path))?;
         let preamble = preamble_of(&path).map_err(SinkFault::io("read", &path))?;
         let compression = &options.compression;
         let is_packed_alike =
@@ -151,7 +151,7 @@ impl WarcFile {
         let length = end.end.max(first.ends);
         let last = Some((&name, length));
         let prefix = &options.prefix;
-        let behind = Surplus { dir, prefix, last };
+        let behind = UnsettledTail { dir, prefix, last };
         behind.check()?;
         let open = open_path(dir, name.as_str());
         if !is_open {
@@ -159,7 +159,7 @@ impl WarcFile {
                 .map_err(SinkFault::io("rename", &path))?;
         }
         behind.clear_up(disk)?;
-        surplus::set_aside(disk, &open, &name, length)?;
+        unsettled_tail::set_aside(disk, &open, &name, length)?;
         disk.set_length(&file, length)
             .and_then(|()| disk.sync(&file))
             .map_err(SinkFault::io("cut back", &path))?;

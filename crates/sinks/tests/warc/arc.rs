@@ -97,7 +97,7 @@ fn a_record_is_that_of_a_warc_file_wherever_its_line_breaks_are() {
         record("http://a.test/", &one),
         record("dns:a.test", "20040102030405\na.test. 5 IN A 192.0.2.1\n"),
         record("http://a.test/?q=two words 1", &two),
-        record("http://old.test/", "<p>an answer of HTTP/0.9"),
+        record("http://old.test/", "<p>a response of HTTP/0.9"),
     ];
     for (before, behind) in [
         ("", "\n"),

@@ -9,7 +9,7 @@ use disk::Disk;
 use proptest::prelude::*;
 use sinks::cdxj::{self, CdxjReader, Difference, Indexed};
 use sinks::{
-    ArchiveEnd, ArchiveOptions, Archived, Keeping, Original, Settled, Sink, SinkFault, Visit,
+    ArchiveEnd, ArchiveOptions, Archived, CommitPoint, Keeping, Original, Sink, SinkFault, Visit,
     WarcArchive,
 };
 use testkit::{Failure, FaultyDisk, Plan};
@@ -191,8 +191,8 @@ async fn write_all(sink: &dyn Sink, visits: impl IntoIterator<Item = Visit>) -> 
 }
 
 /// Settles everything up to `end`, as a checkpoint does.
-fn in_order(end: &ArchiveEnd) -> Settled {
-    Settled::new(end.clone(), end.clone(), 0)
+fn in_order(end: &ArchiveEnd) -> CommitPoint {
+    CommitPoint::new(end.clone(), end.clone(), 0)
 }
 
 fn visits(count: u32) -> impl Iterator<Item = Visit> {
@@ -329,7 +329,7 @@ proptest! {
                 let known = settled.len();
                 let opened = open(quick(dir.path()), dir.path(), settled.last().cloned());
                 let sink = opened.await.unwrap();
-                sink.settled(None).await.unwrap();
+                sink.set_commit_point(None).await.unwrap();
                 let pages = pages.into_iter().map(|(shape, number)| shaped(shape, number));
                 let written = write_all(&sink, pages).await;
                 settled.extend(written.iter().filter_map(after));
@@ -337,7 +337,7 @@ proptest! {
                 settled.truncate(kept.max(known));
                 if closes {
                     sink.sync().await.unwrap();
-                    sink.settled(settled.last().map(in_order)).await.unwrap();
+                    sink.set_commit_point(settled.last().map(in_order)).await.unwrap();
                     sink.close().await.unwrap();
                 }
                 drop(sink);
@@ -354,7 +354,7 @@ proptest! {
     }
 }
 
-/// Runs three sessions on a disk, each from the settled end of the one before; returns the settled
+/// Runs three sessions on a disk, each from the commit point of the one before; returns the settled
 /// ends.
 fn story(disk: &Arc<FaultyDisk>, dir: &Path) -> Option<ArchiveEnd> {
     runtime().block_on(async {
@@ -363,7 +363,7 @@ fn story(disk: &Arc<FaultyDisk>, dir: &Path) -> Option<ArchiveEnd> {
             let Ok(sink) = open(disk.clone(), dir, settled.clone()).await else {
                 return settled;
             };
-            if sink.settled(None).await.is_err() {
+            if sink.set_commit_point(None).await.is_err() {
                 return settled;
             }
             let written = write_all(&sink, visits(24)).await;
@@ -379,7 +379,10 @@ fn story(disk: &Arc<FaultyDisk>, dir: &Path) -> Option<ArchiveEnd> {
                     return settled;
                 };
                 settled = Some(end);
-                if sink.settled(settled.as_ref().map(in_order)).await.is_err()
+                if sink
+                    .set_commit_point(settled.as_ref().map(in_order))
+                    .await
+                    .is_err()
                     || sink.close().await.is_err()
                 {
                     return settled;

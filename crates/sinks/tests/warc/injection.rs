@@ -166,7 +166,7 @@ fn check(hop: Exchange, last: Exchange, keeping: &Keeping, metadata: &[String]) 
             "{block:?}"
         );
     }
-    // The head of the answer has its status line and its fields only.
+    // The head of the response has its status line and its fields only.
     for (record, fields) in recorded
         .iter()
         .filter(|record| record.kind() == "response")
@@ -175,8 +175,8 @@ fn check(hop: Exchange, last: Exchange, keeping: &Keeping, metadata: &[String]) 
         let (head, _) = record.head_and_payload().unwrap();
         let lines = head.split(|byte| matches!(byte, b'\r' | b'\n'));
         let count = lines.filter(|line| !line.is_empty()).count();
-        let answer = record.answer(&CanonicalForm::keep_all()).unwrap();
-        assert_eq!(count, 1 + answer.headers.len(), "exchange {fields}");
+        let response = record.response(&CanonicalForm::keep_all()).unwrap();
+        assert_eq!(count, 1 + response.headers.len(), "exchange {fields}");
         assert!(!head.contains(&0));
     }
 }

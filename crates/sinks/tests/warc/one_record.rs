@@ -102,7 +102,7 @@ async fn an_offset_without_a_record_and_a_torn_record_are_faults_with_that_offse
 }
 
 #[tokio::test]
-async fn an_answer_is_read_as_it_was_written() {
+async fn a_response_is_read_as_it_was_written() {
     let dir = tempfile::tempdir().unwrap();
     let archive = fresh(dir.path());
     let written = Exchange {
@@ -123,7 +123,7 @@ async fn an_answer_is_read_as_it_was_written() {
     let mut reader = WarcReader::open_at(&path, archived.page_offset).unwrap();
     let record: Record = reader.next_record(usize::MAX).unwrap().unwrap();
     let form = CanonicalForm::default();
-    let read = record.answer(&form).unwrap();
+    let read = record.response(&form).unwrap();
     assert_eq!(read.url, written.url);
     assert_eq!(
         (read.status, read.protocol, read.truncated),
@@ -137,19 +137,19 @@ async fn an_answer_is_read_as_it_was_written() {
 
     let glance = read_head(&path, archived.page_offset, KEEP)
         .unwrap()
-        .answer(&form)
+        .response(&form)
         .unwrap();
     assert_eq!((&glance.headers, glance.body.len()), (&written.headers, 0));
     assert!(
         read_head(&path, archived.page_offset, 20)
             .unwrap()
-            .answer(&form)
+            .response(&form)
             .is_none(),
         "a part of its head"
     );
     let request = read_head(&path, record.offset + record.length, KEEP).unwrap();
     assert!(
-        request.answer(&form).is_none(),
+        request.response(&form).is_none(),
         "a {} is none",
         request.kind()
     );

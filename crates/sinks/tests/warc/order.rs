@@ -1,4 +1,4 @@
-//! Tickets, ranges and files when many write at once.
+//! Archive sequence numbers, ranges and files when many write at once.
 
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ async fn write_at_once(archive: WarcArchive, tasks: usize, each: usize) -> Vec<A
         all.extend(writer.await.unwrap());
     }
     archive.close().await.unwrap();
-    all.sort_by_key(|(_, archived)| archived.ticket);
+    all.sort_by_key(|(_, archived)| archived.archive_sequence);
     all.into_iter().map(|(_, archived)| archived).collect()
 }
 
@@ -61,7 +61,7 @@ async fn tickets_have_no_gaps_and_follow_the_order_of_the_archive() {
 
         let mut before: Option<&Archived> = None;
         for (number, archived) in all.iter().enumerate() {
-            assert_eq!(archived.ticket, number as u64);
+            assert_eq!(archived.archive_sequence, number as u64);
             if let Some(before) = before
                 && before.file == archived.file
             {
@@ -88,7 +88,7 @@ async fn tickets_have_no_gaps_and_follow_the_order_of_the_archive() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn concurrent_visits_are_found_at_the_positions_of_their_tickets() {
+async fn concurrent_visits_are_found_at_the_positions_of_their_archive_sequence_numbers() {
     let dir = tempfile::tempdir().unwrap();
     let archive = ArchiveOptions {
         max_file: 4_000,
@@ -174,7 +174,7 @@ async fn a_visit_without_a_record_begins_no_file() {
         .await
         .unwrap();
     let silent = archive.write(visit(Vec::new())).await.unwrap();
-    assert_eq!((silent.ticket, silent.offset), (1, silent.end));
+    assert_eq!((silent.archive_sequence, silent.offset), (1, silent.end));
     assert_eq!(files(dir.path()), [silent.file + OPEN]);
 }
 
@@ -186,6 +186,6 @@ async fn a_visit_written_twice_is_kept_twice() {
     assert_eq!(once.url, page("http://example.org/a"));
     let first = archive.write(once.clone()).await.unwrap();
     let second = archive.write(once).await.unwrap();
-    assert_eq!((first.ticket, second.ticket), (0, 1));
+    assert_eq!((first.archive_sequence, second.archive_sequence), (0, 1));
     assert_eq!(first.end, second.offset);
 }

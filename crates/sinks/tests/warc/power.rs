@@ -96,7 +96,7 @@ fn no_failed_call_loses_or_repeats_a_durable_visit() {
     };
     assert!(count > 80, "{count}");
     for number in 1..=count + 1 {
-        for failure in [Failure::Broken, Failure::NoRoom, Failure::ReadOnly] {
+        for failure in [Failure::Broken, Failure::NoSpace, Failure::ReadOnly] {
             let dir = tempfile::tempdir().unwrap();
             let disk = Arc::new(FaultyDisk::new(dir.path(), number));
             disk.fail(Plan::from(number, failure));

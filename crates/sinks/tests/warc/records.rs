@@ -185,7 +185,7 @@ async fn a_revisit_names_its_original_and_has_no_payload() {
 
 #[tokio::test]
 async fn a_not_modified_answer_is_kept_as_received_and_names_its_original() {
-    let answer = Exchange {
+    let response = Exchange {
         status: 304,
         headers: headers(&[("etag", b"\"1\"")]),
         started: Timestamp::from_millis(1_795_199_099_000),
@@ -199,7 +199,7 @@ async fn a_not_modified_answer_is_kept_as_received_and_names_its_original() {
         let records = written(Visit {
             keeping: Keeping::NotModified { of },
             payload,
-            ..visit(vec![answer.clone()])
+            ..visit(vec![response.clone()])
         })
         .await;
         assert_eq!(kinds(&records), ["revisit", "request"]);
@@ -221,7 +221,7 @@ async fn a_not_modified_answer_is_kept_as_received_and_names_its_original() {
         assert_eq!(
             revisit.payload(),
             payload,
-            "the digest of the original, never of this answer"
+            "the digest of the original, never of this response"
         );
         assert_eq!(revisit.truncated(), None);
         assert_eq!(
@@ -298,7 +298,7 @@ async fn the_text_of_a_page_that_was_not_archived_is_a_conversion_and_no_capture
 }
 
 #[tokio::test]
-async fn a_visit_without_an_answer_has_metadata_or_no_record() {
+async fn a_visit_without_a_response_has_metadata_or_no_record() {
     let dir = tempfile::tempdir().unwrap();
     let archive = fresh(dir.path());
     let excluded = Visit {

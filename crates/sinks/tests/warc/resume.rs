@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::Path;
 
-use sinks::{ArchiveEnd, ArchiveOptions, Archived, Settled, Sink, SinkFault, WarcArchive};
+use sinks::{ArchiveEnd, ArchiveOptions, Archived, CommitPoint, Sink, SinkFault, WarcArchive};
 
 use crate::fixtures::{after, exchange, files, fresh, kinds, options, records_of, system, visit};
-use sinks::warc::{SettledNote, locate};
+use sinks::warc::{CommitPointFile, locate};
 
 async fn write(archive: &WarcArchive, url: &str) -> Archived {
     archive
@@ -32,7 +32,7 @@ async fn the_unsettled_tail_is_cut_and_the_archive_goes_on_from_there() {
     let archive = reopen(dir.path(), after(&settled)).unwrap();
     let next = write(&archive, "http://example.org/next").await;
     assert_eq!(
-        (next.ticket, next.offset, &next.file),
+        (next.archive_sequence, next.offset, &next.file),
         (0, settled.end, &settled.file)
     );
 
@@ -115,20 +115,26 @@ async fn a_file_is_closed_after_the_settlements_of_its_visits() {
     };
     let open = |resume| WarcArchive::open(system(), dir.path(), small(), resume);
     let archive = open(None).unwrap();
-    archive.settled(None).await.unwrap();
+    archive.set_commit_point(None).await.unwrap();
     let first = write(&archive, "http://example.org/1").await;
     let second = write(&archive, "http://example.org/2").await;
     let end = archive.sync().await.unwrap();
     let is_open = |visit: &Archived| locate(dir.path(), &visit.file).extension().unwrap() == "open";
     assert!(is_open(&first) && is_open(&second), "nothing is settled");
-    let settled = |visit: &Archived| Settled::new(end.clone(), after(visit).unwrap(), 7);
-    archive.settled(Some(settled(&first))).await.unwrap();
+    let settled = |visit: &Archived| CommitPoint::new(end.clone(), after(visit).unwrap(), 7);
+    archive
+        .set_commit_point(Some(settled(&first)))
+        .await
+        .unwrap();
     assert!(is_open(&first), "its last visit may differ");
-    archive.settled(Some(settled(&second))).await.unwrap();
+    archive
+        .set_commit_point(Some(settled(&second)))
+        .await
+        .unwrap();
     assert!(!is_open(&first) && is_open(&second));
     assert_eq!(
-        Settled::read(dir.path()).unwrap(),
-        SettledNote::Settled(settled(&second))
+        CommitPoint::read(dir.path()).unwrap(),
+        CommitPointFile::Read(settled(&second))
     );
     let third = write(&archive, "http://example.org/3").await;
     archive.close().await.unwrap();
@@ -200,7 +206,7 @@ async fn later_files_are_set_aside_and_files_of_others_are_kept() {
 
     let next = write(&archive, "http://example.org/next").await;
     assert_eq!(
-        (next.ticket, &next.file),
+        (next.archive_sequence, &next.file),
         (0, &all[2].file),
         "the file was full, so the next one begins"
     );

@@ -27,8 +27,8 @@ const CHECKPOINT: &str = "checkpoint";
 
 /// Bounds of the journal's growth between flushes. The growth is a sixteenth of the tables' size,
 /// between these bounds, because a restart replays a million records per second.
-const LEAST_GROWTH: u64 = 64 << 20;
-const MOST_GROWTH: u64 = 192 << 20;
+const MIN_GROWTH: u64 = 64 << 20;
+const MAX_GROWTH: u64 = 192 << 20;
 const PART_OF_TABLES: u64 = 16;
 /// Maximum size of tables that take only a moment to write.
 const SMALL_TABLES: u64 = 32 << 20;
@@ -104,7 +104,7 @@ impl Flush {
 
 /// Returns true if the journal has grown enough for a flush into tables of this size.
 pub(super) fn is_due(unflushed: u64, tables: u64) -> bool {
-    unflushed >= (tables / PART_OF_TABLES).clamp(LEAST_GROWTH, MOST_GROWTH)
+    unflushed >= (tables / PART_OF_TABLES).clamp(MIN_GROWTH, MAX_GROWTH)
 }
 
 /// Returns true if a flush takes only a moment, so that an opening may wait for it. A larger flush
@@ -126,12 +126,12 @@ mod tests {
     #[test]
     fn a_flush_waits_for_more_of_the_journal_the_larger_the_tables_are() {
         for (unflushed, tables, due) in [
-            (LEAST_GROWTH - 1, 0, false),
-            (LEAST_GROWTH, 0, true),
-            (LEAST_GROWTH, 2 << 30, false),
+            (MIN_GROWTH - 1, 0, false),
+            (MIN_GROWTH, 0, true),
+            (MIN_GROWTH, 2 << 30, false),
             (128 << 20, 2 << 30, true),
-            (MOST_GROWTH - 1, u64::MAX, false),
-            (MOST_GROWTH, u64::MAX, true),
+            (MAX_GROWTH - 1, u64::MAX, false),
+            (MAX_GROWTH, u64::MAX, true),
         ] {
             assert_eq!(is_due(unflushed, tables), due, "{unflushed} into {tables}");
         }

@@ -30,7 +30,7 @@ const COPIED_AT_ONCE: usize = 1 << 10;
 /// The key of the last count of live bytes in the database.
 const LIVE: &str = "live bytes";
 
-/// Compacts the database if it takes more than three times its live data and `free_room` bytes
+/// Compacts the database if it takes more than three times its live data and `free_space` bytes
 /// suffice for a copy. No other handle may have it open, so this happens before the trees are
 /// handed out.
 ///
@@ -39,17 +39,17 @@ const LIVE: &str = "live bytes";
 /// stays in use.
 pub(super) fn compact_if_bloated(
     database: Database,
-    free_room: Option<u64>,
+    free_space: Option<u64>,
 ) -> Result<Database, StoreFault> {
     let Some(live) = live_if_bloated(&database, SMALL)? else {
         return Ok(database);
     };
     // The engine hangs on a full disk.
-    if free_room.is_none_or(|free| free / 2 < live) {
+    if free_space.is_none_or(|free| free / 2 < live) {
         tracing::warn!(
             path = %database.path().display(),
             live,
-            ?free_room,
+            ?free_space,
             "no space to compact the bloated tables"
         );
         return Ok(database);
@@ -260,7 +260,7 @@ mod tests {
             std::fs::write(to.join("db"), b"half").unwrap();
             Err(StoreFault::Tables {
                 path: to.to_owned(),
-                what: "no room".to_owned(),
+                what: "no space".to_owned(),
             })
         };
         let database = replace(database, fail).unwrap();

@@ -77,8 +77,8 @@ async fn ranks_are_counted_over_all_processes_and_over_rebuilt_tables() {
             "own"
         ]
     );
-    let complaints = audit(directory.path()).unwrap().complaints;
-    assert!(complaints.is_empty(), "{complaints:?}");
+    let findings = audit(directory.path()).unwrap().findings;
+    assert!(findings.is_empty(), "{findings:?}");
 }
 
 #[tokio::test]

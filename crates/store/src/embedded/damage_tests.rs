@@ -107,7 +107,7 @@ fn read(path: &Path) -> Result<Contents, StoreFault> {
     stack.each(|document, record| {
         contents.records.insert(document, record.clone());
     })?;
-    if meta.is_flush_under_way()? {
+    if meta.is_flush_in_progress()? {
         // The tables may be ahead of the watermark; replaying the journal from there corrects them.
         let end = (contents.watermark.unwrap_or(0) + 1).min(FLUSHES);
         for (number, table) in TABLES.into_iter().enumerate() {

@@ -11,12 +11,12 @@
 //! ```
 //! Memory holds the hosts, the first URLs of hosts that were leased from recently, and the URLs
 //! discovered since the last flush. A URL keeps its place, in memory or in its block, from its
-//! discovery to its settlement. Its state in between (leased, postponed, set aside) is kept
+//! discovery to its settlement. Its state in between (leased, postponed, quarantined) is kept
 //! separately, by its place.
 //!
 //! Every method decides, appends a record to the journal, and applies that record; so does the next
 //! process when it reads the journal. Leases are journalled before they are handed out: a URL that
-//! is in progress when the process dies gets a strike.
+//! is in progress when the process dies gets a crash.
 //!
 //! Invariant: the tables that a flush writes are a function of the journal, except for settled URLs
 //! that are still in blocks, for waits that were longer than the maximum, and for the failures of
@@ -38,8 +38,8 @@ mod queue_blocks;
 mod seen;
 mod settle;
 mod state;
-mod tally;
 mod turns;
+mod wait_counts;
 mod working_copy;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -63,7 +63,7 @@ pub(super) use self::seen::{seen_as, settled_probe};
 use self::state::FrontierState;
 pub(super) use self::state::Void;
 use super::database::Database;
-use crate::frontier::{FrontierRules, Lease, Standing};
+use crate::frontier::{FrontierRules, FrontierStats, Lease};
 
 /// Size of the URLs discovered since the last flush at which a flush is requested.
 const PENDING_BYTES: usize = 12 << 20;
@@ -88,9 +88,9 @@ pub(super) struct Queue {
     later: BTreeMap<(Timestamp, u64), Place>,
     /// Leases whose settlement is not yet in the journal.
     out: HashMap<u64, Place>,
-    /// Entries that are set aside.
-    aside: BTreeMap<u64, Place>,
-    /// The set-aside entry out on lease, which excludes all other leases.
+    /// Entries that are quarantined.
+    quarantined: BTreeMap<u64, Place>,
+    /// The quarantined entry out on lease, which excludes all other leases.
     alone: Option<u64>,
     seen: SeenKeys,
     /// Keys of a failed flush.
@@ -100,7 +100,7 @@ pub(super) struct Queue {
     /// Probes out on lease, each with its discovery on a kept page in the meantime.
     out_probes: HashMap<UrlKey, Option<DiscoveredUrl>>,
     robots: HashMap<String, Position>,
-    next_ticket: u64,
+    next_archive_sequence: u64,
     early: BTreeMap<u64, Ended>,
     /// Groups of hosts that changed since the last flush.
     dirty: BTreeSet<u32>,
@@ -149,14 +149,14 @@ impl Queue {
             tries: BTreeMap::new(),
             later: BTreeMap::new(),
             out: HashMap::new(),
-            aside: BTreeMap::new(),
+            quarantined: BTreeMap::new(),
             alone: None,
             seen: SeenKeys::new(),
             unsaved_seen: Vec::new(),
             claims: HashMap::new(),
             out_probes: HashMap::new(),
             robots: HashMap::new(),
-            next_ticket: 0,
+            next_archive_sequence: 0,
             early: BTreeMap::new(),
             dirty: BTreeSet::new(),
             generations: Generations::default(),
@@ -179,22 +179,22 @@ impl Queue {
         if !self.clock_behind(now).is_zero() {
             let set_back = Record::ClockSetBack {
                 to: now,
-                least_wait: rule.least_wait,
+                min_wait: rule.min_wait,
             };
             self.record(journal, &set_back)?;
         }
-        if !self.state.under_way.is_empty() {
-            let sequences = self.state.under_way.iter().copied().collect();
+        if !self.state.in_flight.is_empty() {
+            let sequences = self.state.in_flight.iter().copied().collect();
             self.record(journal, &Record::Died { sequences })?;
         }
         if self.state.asked {
             self.record(journal, &Record::Restarted { at: now, rule })?;
             self.restarted = Some(now);
         }
-        self.wait_at_most_until(now + self.hosts.rules().most_wait);
+        self.wait_at_most_until(now + self.hosts.rules().max_wait);
         // Not journalled either: every opening does it.
         self.hosts.give_new_chances(now);
-        self.set_aside()?;
+        self.quarantine()?;
         self.state.patterns.begin_session(self.hosts.rules().probes);
         self.change_patterns(journal)?;
         self.revoke_due(journal)
@@ -203,8 +203,8 @@ impl Queue {
     /// Returns how far `now` is behind the clock of an earlier session, if its records show that: a
     /// response in the future, or the opening after a death.
     pub(super) fn clock_behind(&self, now: Timestamp) -> Duration {
-        let least_wait = self.hosts.rules().least_wait;
-        let opened = self.state.floor.before(least_wait);
+        let min_wait = self.hosts.rules().min_wait;
+        let opened = self.state.floor.before(min_wait);
         self.hosts.last_answered().max(opened).since(now)
     }
 
@@ -298,7 +298,7 @@ impl Queue {
             if let Some(restarted) = self.restarted
                 && pace.answered != Timestamp::default()
             {
-                let wait = pace.wait.min(self.hosts.rules().after_death().most_wait);
+                let wait = pace.wait.min(self.hosts.rules().after_death().max_wait);
                 if restarted + wait > pace.answered + pace.wait {
                     (pace.answered, pace.wait) = (restarted, wait);
                 }
@@ -319,17 +319,17 @@ impl Queue {
         self.state.patterns.harvests(discovered)
     }
 
-    pub(super) fn standing(&self) -> Standing {
+    pub(super) fn stats(&self) -> FrontierStats {
         let sums = self.hosts.sums();
         let postponed = self.later.len() as u64;
-        let struck = self.state.struck.keys();
-        let set_aside = struck.filter(|sequence| self.state.is_set_aside(**sequence));
-        Standing {
+        let crashed = self.state.crashed.keys();
+        let quarantined = crashed.filter(|sequence| self.state.is_quarantined(**sequence));
+        FrontierStats {
             totals: self.state.totals,
-            queued: sums.waiting + sums.leased + sums.aside + postponed,
+            queued: sums.waiting + sums.leased + sums.quarantined + postponed,
             postponed,
             leased: sums.leased,
-            set_aside: set_aside.count() as u64,
+            quarantined: quarantined.count() as u64,
             unreachable: sums.unreachable,
             unreachable_hosts: sums.unreachable_hosts,
             active_hosts: sums.active_hosts,

@@ -31,7 +31,7 @@ pub struct JournalRebuild {
     /// True if links of poor patterns are put behind.
     puts_behind: bool,
     next_sequence: u64,
-    tickets: u64,
+    archived_visits: u64,
     end: Option<ArchivePlace>,
     /// True if visits before that end were revoked.
     is_cut: bool,
@@ -119,7 +119,7 @@ impl JournalRebuild {
             patterns: Patterns::default(),
             puts_behind: false,
             next_sequence: 0,
-            tickets: 0,
+            archived_visits: 0,
             end: None,
             is_cut: false,
             records: 0,
@@ -270,11 +270,15 @@ impl JournalRebuild {
         let first = self.next_sequence;
         self.apply_discovered(first, &discovered);
         let archived = end.map(|place| {
-            let ticket = self.tickets;
-            self.tickets += 1;
+            let archive_sequence = self.archived_visits;
+            self.archived_visits += 1;
             self.end = Some(place.clone());
             let ArchivePlace { file, end } = place;
-            ArchiveSpan { ticket, file, end }
+            ArchiveSpan {
+                archive_sequence,
+                file,
+                end,
+            }
         });
         self.append(&Record::Settled(SettledVisit {
             sequence,

@@ -42,7 +42,7 @@ fn a_crawl_that_lost_power_while_it_began_has_no_tables_of_another() {
         disk.power_cut(seed).unwrap();
         disk.power_on();
         let found = audit(directory.path()).unwrap();
-        assert_eq!(found.complaints, [] as [String; 0], "seed {seed}");
+        assert_eq!(found.findings, [] as [String; 0], "seed {seed}");
         assert_eq!(found.records, 1, "seed {seed}");
         open(directory.path()).unwrap();
     }
@@ -59,8 +59,8 @@ async fn a_revocation_that_was_cut_short_leaves_an_archive_without_a_hole() {
     let store = open();
     let discovered = (0..4).map(|page| link(&format!("http://a.test/{page}"), 0));
     store.discover(discovered.collect()).await.unwrap();
-    for (ticket, lease) in (0..).zip(leases(&store, 0, 9).await) {
-        let settlement = done_with(&lease, Some(ticket), Vec::new());
+    for (archive_sequence, lease) in (0..).zip(leases(&store, 0, 9).await) {
+        let settlement = done_with(&lease, Some(archive_sequence), Vec::new());
         store.settle(lease, settlement, at(0).into()).await.unwrap();
     }
     drop(store);
@@ -82,7 +82,7 @@ async fn a_revocation_that_was_cut_short_leaves_an_archive_without_a_hole() {
     assert_eq!(leases(&store, 1_000_000, 9).await.len(), 3);
 }
 
-/// The record of a settled page found no room on the disk. Pages behind it in the archive were
+/// The record of a settled page found no space on the disk. Pages behind it in the archive were
 /// settled once there was room, so its bytes were kept, it was visited again, and it was archived
 /// twice.
 #[tokio::test]
@@ -94,13 +94,13 @@ async fn nothing_is_settled_behind_a_page_whose_settlement_could_not_be_written(
     let discovered = (0..3).map(|page| link(&format!("http://a.test/{page}"), 0));
     store.discover(discovered.collect()).await.unwrap();
     let mut out = leases(&store, 0, 9).await.into_iter();
-    let mut settle_next = async |ticket| {
+    let mut settle_next = async |archive_sequence| {
         let lease = out.next().unwrap();
-        let settlement = done_with(&lease, Some(ticket), Vec::new());
+        let settlement = done_with(&lease, Some(archive_sequence), Vec::new());
         store.settle(lease, settlement, at(0).into()).await
     };
     settle_next(0).await.unwrap();
-    disk.fail(Plan::once(1, Failure::NoRoom).of_kind(CallKind::Append));
+    disk.fail(Plan::once(1, Failure::NoSpace).of_kind(CallKind::Append));
     settle_next(1).await.unwrap_err();
     settle_next(2).await.unwrap();
     drop(store);

@@ -166,7 +166,7 @@ impl Loaded {
         options: &StoreOptions,
         settings: TableSettings,
     ) -> Result<Self, StoreFault> {
-        let free = options.disk.free_room(path.parent().unwrap_or(path));
+        let free = options.disk.free_space(path.parent().unwrap_or(path));
         let database = compact_if_bloated(Database::open(path)?, free)?;
         let meta = Meta::open(&database)?;
         let mut checkpoint = Checkpoint::read(&meta)?;
@@ -182,7 +182,7 @@ impl Loaded {
                 ),
             });
         }
-        if meta.is_flush_under_way()? {
+        if meta.is_flush_in_progress()? {
             tracing::info!("the last session ended during a flush of the tables: it is repeated");
         }
         let signatures = load_signatures(

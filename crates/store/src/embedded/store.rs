@@ -25,7 +25,7 @@ use super::near_dup::SignatureStore;
 use super::near_dup::memory_index::SignatureMemory;
 use super::recovery::archive_tail::ArchiveTail;
 use crate::frontier::{
-    ArchivePlace, Durable, Frontier, Lease, LeaseFilter, Settlement, Standing, Supply,
+    ArchivePlace, Durable, Frontier, FrontierStats, Lease, LeaseFilter, Settlement, Supply,
 };
 use crate::host_memory::HostMemory;
 
@@ -211,8 +211,8 @@ impl Frontier for EmbeddedStore {
         self.queue().harvests(discovered)
     }
 
-    fn standing(&self) -> Standing {
-        self.queue().standing()
+    fn stats(&self) -> FrontierStats {
+        self.queue().stats()
     }
 
     async fn checkpoint(&self, archive: Option<ArchivePlace>) -> Result<Durable, StoreFault> {

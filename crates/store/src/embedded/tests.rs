@@ -38,7 +38,7 @@ fn copy(from: &Path, to: &Path) {
 
 fn agree(directory: &Path) {
     let audit = audit(directory).unwrap();
-    assert!(audit.complaints.is_empty(), "{:?}", audit.complaints);
+    assert!(audit.findings.is_empty(), "{:?}", audit.findings);
 }
 
 #[tokio::test]
@@ -59,7 +59,7 @@ async fn a_page_that_was_leased_and_not_settled_is_leased_again_by_the_next_proc
     killed(store);
 
     let store = open(directory.path());
-    assert_eq!(store.standing().totals.unique, 1);
+    assert_eq!(store.stats().totals.unique, 1);
     let mut again: Vec<_> = leases(&store, 0, 9)
         .await
         .iter()
@@ -176,8 +176,8 @@ async fn the_archive_ends_where_the_last_recorded_page_ends() {
         .unwrap();
     let mut out = leases(&store, 0, 9).await;
     let (third, _second_is_never_settled, first) = (out.remove(2), out.remove(1), out.remove(0));
-    for (lease, ticket) in [(third, 2), (first, 0)] {
-        let settlement = done_with(&lease, Some(ticket), vec![]);
+    for (lease, archive_sequence) in [(third, 2), (first, 0)] {
+        let settlement = done_with(&lease, Some(archive_sequence), vec![]);
         store.settle(lease, settlement, at(0).into()).await.unwrap();
     }
     killed(store);
@@ -264,14 +264,14 @@ async fn unreadable_tables_are_rebuilt_from_the_journal() {
         store.settle(lease, settlement, at(0).into()).await.unwrap();
     }
     store.checkpoint(None).await.unwrap();
-    let before = store.standing();
+    let before = store.stats();
     killed(store);
     for name in ["conf", "db"] {
         std::fs::write(directory.path().join("sled").join(name), b"not what it was").unwrap();
     }
 
     let store = open(directory.path());
-    assert_eq!(store.standing(), before);
+    assert_eq!(store.stats(), before);
     assert!(
         directory.path().join("sled.unusable").exists(),
         "the old ones are kept"
@@ -316,10 +316,10 @@ async fn duplicates_of_an_original_that_fails_are_visited_again_in_any_session()
     killed(store);
 
     let store = open(directory.path());
-    let totals = store.standing().totals;
+    let totals = store.stats().totals;
     assert_eq!((totals.near_duplicates, totals.judged), (1, 1));
     store.forget(original.key()).await.unwrap();
-    let totals = store.standing().totals;
+    let totals = store.stats().totals;
     assert_eq!((totals.near_duplicates, totals.judged), (0, 0));
     killed(store);
 
@@ -327,7 +327,7 @@ async fn duplicates_of_an_original_that_fails_are_visited_again_in_any_session()
     let again = leases(&store, 0, 9).await.pop().unwrap();
     assert_eq!(again.url(), &url("http://b.test/copy"));
     assert_eq!(again.discovered().link_score(), Some(9));
-    let totals = store.standing().totals;
+    let totals = store.stats().totals;
     assert_eq!((totals.near_duplicates, totals.judged), (0, 0));
     assert!(
         store.claim(&again, &reached).await.unwrap(),
@@ -381,7 +381,7 @@ async fn a_clock_that_was_set_back_makes_no_wait_longer_than_the_maximum() {
     const MONTH: u64 = 30 * 24 * 3600 * 1000;
     let directory = tempfile::tempdir().unwrap();
     let rules = FrontierRules {
-        most_wait: Duration::from_secs(60),
+        max_wait: Duration::from_secs(60),
         ..FrontierRules::default()
     };
     let open_at = |now| {
@@ -420,7 +420,7 @@ async fn under_a_clock_that_was_set_back_each_wait_keeps_its_recorded_length() {
     const DAY: u64 = 24 * 3600 * 1000;
     let directory = tempfile::tempdir().unwrap();
     let rules = FrontierRules {
-        least_wait: Duration::from_secs(1),
+        min_wait: Duration::from_secs(1),
         ..FrontierRules::default()
     };
     let open_at = |now| {
@@ -509,10 +509,10 @@ async fn under_a_clock_that_was_set_back_each_wait_keeps_its_recorded_length() {
 /// A host that answers in 400 ms and asks for a wait of 2 s was requested after 1 s, the delay,
 /// when a kill came in between.
 #[tokio::test]
-async fn after_a_death_a_host_rests_for_the_wait_of_its_last_answer() {
+async fn after_a_death_a_host_rests_for_the_wait_of_its_last_response() {
     let directory = tempfile::tempdir().unwrap();
     let rules = FrontierRules {
-        least_wait: Duration::from_secs(1),
+        min_wait: Duration::from_secs(1),
         ..FrontierRules::default()
     };
     let open_at = |now| {
@@ -545,7 +545,7 @@ async fn after_a_death_a_host_rests_for_the_wait_of_its_last_answer() {
     let settlement = done(&lease);
     store.settle(lease, settlement, slow).await.unwrap();
     // A host that is requested for the first time, and has not answered when the process dies.
-    let silent = Pace::unanswered(at(9_400), rules.least_wait);
+    let silent = Pace::unanswered(at(9_400), rules.min_wait);
     store
         .hosts()
         .record_pace(&Host::new("silent.test"), silent)
@@ -576,7 +576,7 @@ async fn after_a_death_a_host_rests_for_the_wait_of_its_last_answer() {
         let pace = store.hosts().pace(&Host::new(name)).await.unwrap().unwrap();
         ready.push((name, pace.ready));
     }
-    // The delay; the wait of the last answer; five times the 600 ms since the request.
+    // The delay; the wait of the last response; five times the 600 ms since the request.
     let expected = [
         ("unasked.test", at(11_000)),
         ("slow.test", at(12_000)),
@@ -690,8 +690,8 @@ proptest! {
         });
         copy(directory.path(), crashed.path());
         let opened = open(crashed.path());
-        prop_assert_eq!(opened.standing().totals.unique, settled as u64);
-        let queued = opened.standing().queued;
+        prop_assert_eq!(opened.stats().totals.unique, settled as u64);
+        let queued = opened.stats().queued;
         prop_assert_eq!(queued, pages as u64, "each settled page brought one more");
         drop(opened);
         agree(crashed.path());

@@ -33,13 +33,13 @@ pub struct Audit {
     /// Number of waiting pages.
     pub queued: u64,
     /// Number of waiting pages that sessions died with.
-    pub set_aside: u64,
+    pub quarantined: u64,
     /// Number of hosts with at least one fetched page.
     pub hosts: u64,
     /// Number of URLs that were queued or reached.
     pub urls_seen: u64,
     /// The differences that were found.
-    pub complaints: Vec<String>,
+    pub findings: Vec<String>,
 }
 
 /// The state according to the journal, in plain collections.
@@ -83,22 +83,22 @@ pub fn audit(directory: &Path) -> Result<Audit, StoreFault> {
         disk: Arc::new(SystemDisk),
     };
     let store = EmbeddedStore::open_with(snapshot.path(), &options, TableSettings::Stored)?;
-    let mut complaints = expected.differences(&store)?;
+    let mut findings = expected.differences(&store)?;
     if snapshot.path().join("sled.unusable").exists() {
-        complaints.push(
+        findings.push(
             "state/sled cannot be read: it is rebuilt from the journal when the crawl is continued"
                 .to_owned(),
         );
     }
-    let standing = store.standing();
+    let stats = store.stats();
     let hosts = expected
         .pages_of
         .values()
         .filter(|pages| **pages > 0)
         .count() as u64;
-    if standing.hosts != hosts {
-        let in_tables = standing.hosts;
-        complaints.push(format!(
+    if stats.hosts != hosts {
+        let in_tables = stats.hosts;
+        findings.push(format!(
             "hosts: {hosts} in the journal, {in_tables} in the tables"
         ));
     }
@@ -106,10 +106,10 @@ pub fn audit(directory: &Path) -> Result<Audit, StoreFault> {
         records: expected.records,
         totals: expected.totals,
         queued: expected.queued.len() as u64,
-        set_aside: standing.set_aside,
-        hosts: standing.hosts,
+        quarantined: stats.quarantined,
+        hosts: stats.hosts,
         urls_seen: expected.seen.len() as u64,
-        complaints,
+        findings,
     })
 }
 
@@ -178,19 +178,19 @@ impl ExpectedState {
             difference("retained pages", &self.retained, &retained),
             difference("URLs seen", &self.seen, &seen),
         ];
-        let mut complaints: Vec<String> = sets.into_iter().flatten().collect();
+        let mut findings: Vec<String> = sets.into_iter().flatten().collect();
         if queue.totals() != self.totals {
-            complaints.push(format!(
+            findings.push(format!(
                 "counts: {:?} in the journal, {:?} in the tables",
                 self.totals,
                 queue.totals()
             ));
         }
-        Ok(complaints)
+        Ok(findings)
     }
 }
 
-/// Returns the complaint about two sets that should be equal.
+/// Returns the finding about two sets that should be equal.
 fn difference<T: Ord>(what: &str, journal: &BTreeSet<T>, tables: &BTreeSet<T>) -> Option<String> {
     let (lost, extra) = (
         journal.difference(tables).count(),

@@ -90,12 +90,12 @@ impl LastLook {
     /// otherwise finished. `new` and `fruitless` count the visits so far. A trap excludes more,
     /// or gets only one last look.
     pub(super) fn is_worth_it(&self, left: &LeftRows, new: u64, fruitless: u64) -> bool {
-        !self.taken && (1..=most_left(new, fruitless)).contains(&left.len())
+        !self.taken && (1..=max_left(new, fruitless)).contains(&left.len())
     }
 }
 
 /// Returns the maximum number of excluded pages that are visited at the end.
-pub(super) fn most_left(new: u64, fruitless: u64) -> usize {
+pub(super) fn max_left(new: u64, fruitless: u64) -> usize {
     let visited = new + fruitless;
     if new * HONEST_ONE_IN < visited {
         return LAST_LOOK;

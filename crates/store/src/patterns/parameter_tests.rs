@@ -302,7 +302,7 @@ fn urls_that_a_parameter_excluded_of_a_pattern_that_is_fruitful_now_get_a_last_l
     assert!(forum.is_closed("t"));
     let excluded = (0..400).filter(|_| forum.visit("t", Nothing).is_some());
     assert!(excluded.count() > 300);
-    // Visits that were under way when the parameter was closed.
+    // Visits that were in flight when the parameter was closed.
     for number in 0..100 {
         let address = format!("http://a.test/list{number}?t=2");
         settled(

@@ -21,7 +21,7 @@ const PAGES: u64 = 10_000;
 #[derive(Default)]
 struct Outcome {
     fetches: u64,
-    most_fetches: u64,
+    max_fetches: u64,
     new: u64,
     lost: u64,
 }
@@ -86,7 +86,7 @@ fn visit_site(folders: u64, share: u64, by_folder: bool, site: u64, outcome: &mu
     let new = (0..PAGES).filter(|page| is_new(share, by_folder, page % folders, *page, site));
     let new = new.count() as u64;
     outcome.fetches += fetches;
-    outcome.most_fetches = outcome.most_fetches.max(fetches);
+    outcome.max_fetches = outcome.max_fetches.max(fetches);
     outcome.new += new;
     outcome.lost += new - found;
 }
@@ -104,7 +104,7 @@ fn simulate(folders: u64, share: u64, by_folder: bool) -> Outcome {
         share % 10,
         if by_folder { "folders" } else { "pages" },
         outcome.fetches / sites,
-        outcome.most_fetches,
+        outcome.max_fetches,
         100.0 * outcome.lost as f64 / outcome.new.max(1) as f64,
     );
     outcome
@@ -117,9 +117,9 @@ fn probe_simulation_of_mirrors_and_editions() {
     for folders in [1, 20, 100, 1_000] {
         let mirror = simulate(folders, 0, false);
         assert!(
-            mirror.most_fetches <= 200,
+            mirror.max_fetches <= 200,
             "{folders}: {}",
-            mirror.most_fetches
+            mirror.max_fetches
         );
     }
     for folders in [20, 100, 1_000] {

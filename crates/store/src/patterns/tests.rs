@@ -436,7 +436,7 @@ fn the_last_look_is_short_for_a_trap_and_as_long_as_the_visits_for_an_honest_pat
         (50, 950, 1_000),
         (298, 527, 825),
     ] {
-        let found = closed::most_left(new, fruitless);
+        let found = closed::max_left(new, fruitless);
         assert_eq!(found, most, "{new} and {fruitless}");
     }
 }

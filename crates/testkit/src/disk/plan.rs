@@ -33,7 +33,7 @@ pub enum CallKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
     /// There is no room (ENOSPC).
-    NoRoom,
+    NoSpace,
     /// A file may not be as long as that (EFBIG).
     TooLong,
     /// The device does not work (EIO).
@@ -46,7 +46,7 @@ impl Failure {
     /// As the system says it.
     pub(super) fn error(self) -> io::Error {
         match self {
-            Self::NoRoom => io::ErrorKind::StorageFull.into(),
+            Self::NoSpace => io::ErrorKind::StorageFull.into(),
             Self::TooLong => io::ErrorKind::FileTooLarge.into(),
             Self::Broken => io::Error::other("the device does not work"),
             Self::ReadOnly => io::ErrorKind::ReadOnlyFilesystem.into(),

@@ -72,7 +72,7 @@ fn without_a_plan_a_faulty_disk_works_and_counts_calls() {
 fn the_planned_call_fails_once_or_from_then_on() {
     let directory = directory();
     for (failure, expected) in [
-        (Failure::NoRoom, DiskErrorKind::Full),
+        (Failure::NoSpace, DiskErrorKind::Full),
         (Failure::ReadOnly, DiskErrorKind::ReadOnly),
         (Failure::Broken, DiskErrorKind::Broken),
     ] {
@@ -135,7 +135,7 @@ fn a_small_disk_accepts_writes_up_to_its_budget() {
         (short.written, short.source.kind()),
         (4, ErrorKind::StorageFull)
     );
-    assert_eq!(disk.free_room(directory.path()), Some(0));
+    assert_eq!(disk.free_space(directory.path()), Some(0));
     let refused = disk.create(&directory.path().join("b")).unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::StorageFull);
     assert_eq!(

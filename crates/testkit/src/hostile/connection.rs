@@ -20,9 +20,9 @@ use crate::http::Request;
 use crate::receive::read_request;
 
 /// Bytes that a peer may send unread before it counts as a flood.
-const HEARD: usize = 256 << 10;
+const MAX_READ_BYTES: usize = 256 << 10;
 /// Bytes of a stream that are sent at once, where nothing is paced.
-const TOGETHER: usize = 32 << 10;
+const BYTES_AT_ONCE: usize = 32 << 10;
 
 /// The state that all connections share.
 #[derive(Debug)]
@@ -144,7 +144,7 @@ pub(super) async fn play<W: Wire>(
             } => {
                 // Without a pause, small pieces go together: a packet for each would make a slow
                 // answer of a large one.
-                let together = if pause.is_zero() { TOGETHER } else { 1 };
+                let together = if pause.is_zero() { BYTES_AT_ONCE } else { 1 };
                 let mut number = 0;
                 while number < times {
                     if number > 0 && !pause.is_zero() && !stays(wire, heard, Some(pause)).await {
@@ -193,7 +193,7 @@ pub(super) async fn play<W: Wire>(
 async fn flood<W: Wire>(wire: &mut W, bytes: &[u8]) {
     let (mut reader, mut writer) = tokio::io::split(wire);
     let forget = async {
-        let mut forgotten = vec![0; HEARD];
+        let mut forgotten = vec![0; MAX_READ_BYTES];
         while matches!(reader.read(&mut forgotten).await, Ok(1..)) {}
     };
     let send =
@@ -218,7 +218,7 @@ async fn stays<W: Wire>(wire: &mut W, heard: &mut BytesMut, pause: Option<Durati
         tokio::select! {
             () = &mut waiting => return true,
             read = wire.read_buf(heard) => {
-                if !matches!(read, Ok(1..)) || heard.len() > HEARD {
+                if !matches!(read, Ok(1..)) || heard.len() > MAX_READ_BYTES {
                     return false;
                 }
             }

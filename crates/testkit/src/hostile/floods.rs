@@ -30,7 +30,7 @@ const CONNECTION: u32 = 0;
 const STATUS_200: &[u8] = &[0x88];
 
 /// Frames that are sent at once.
-const TOGETHER: usize = 1000;
+const FRAMES_AT_ONCE: usize = 1000;
 
 pub(super) fn modes() -> Vec<Mode> {
     let mode = |name, does, answer: fn(&Asked<'_>) -> Script| {
@@ -91,7 +91,7 @@ fn begun() -> Script {
 
 impl Script {
     fn flood(self, frame: &[u8]) -> Self {
-        self.then(Step::Flood(frame.repeat(TOGETHER).into()))
+        self.then(Step::Flood(frame.repeat(FRAMES_AT_ONCE).into()))
     }
 }
 

@@ -44,7 +44,7 @@ pub enum End {
 /// The results that a crawler may come to at a mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expect {
-    /// A page; the oddity does no harm.
+    /// A page; the warning does no harm.
     Page,
     /// A page that is marked as cut.
     Truncated,

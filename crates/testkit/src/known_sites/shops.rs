@@ -10,9 +10,9 @@ const PRODUCTS_A_PAGE: u64 = 100;
 /// A shop of `count` products, each with its own title, heading, price and order number.
 ///
 /// About `shared` words are the same on every product's page; of its own each has none to about
-/// `own_most` words more.
+/// `max_own` words more.
 #[must_use]
-pub fn products(count: u64, shared: usize, own_most: u64) -> KnownSite {
+pub fn products(count: u64, shared: usize, max_own: u64) -> KnownSite {
     let mut known = KnownSite::default();
     known.add_seed("shop.test/");
     let catalogue: Vec<(String, String)> = (0..count.div_ceil(PRODUCTS_A_PAGE))
@@ -48,7 +48,7 @@ pub fn products(count: u64, shared: usize, own_most: u64) -> KnownSite {
             known.add(
                 format!("shop.test{}", address_of(number)),
                 format!("product {number}"),
-                product(number, &terms, own_most),
+                product(number, &terms, max_own),
             );
         }
     }
@@ -81,11 +81,11 @@ fn price_of(number: u64) -> String {
     format!("{}.{:02} EUR", 5 + random.below(900), random.below(100))
 }
 
-fn product(number: u64, terms: &Terms, own_most: u64) -> String {
+fn product(number: u64, terms: &Terms, max_own: u64) -> String {
     let (title, price) = (title_of(number), price_of(number));
     let mut random = Random::of(84, number);
     let order = format!("{}-{:05}", 100 + random.below(900), number * 7 + 11);
-    let own = number % (own_most + 1);
+    let own = number % (max_own + 1);
     let description = match own {
         0 => String::new(),
         own => {

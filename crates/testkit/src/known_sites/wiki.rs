@@ -18,9 +18,9 @@ const TALKING: u64 = 3;
 /// Numbers of revisions that an article may use for its prose.
 const REVISIONS: u64 = 8;
 
-/// A wiki with so many articles, each of which has up to `most_old` old revisions.
+/// A wiki with so many articles, each of which has up to `max_old` old revisions.
 #[must_use]
-pub fn wiki(articles: u64, most_old: u64) -> KnownSite {
+pub fn wiki(articles: u64, max_old: u64) -> KnownSite {
     let mut known = KnownSite::default();
     known.add_seed("wiki.test/");
     let indexes: Vec<(String, String)> = (0..articles.div_ceil(ARTICLES_PER_INDEX))
@@ -39,7 +39,7 @@ pub fn wiki(articles: u64, most_old: u64) -> KnownSite {
         known.add(format!("{HOST}{address}"), format!("index {index}"), page);
     }
     for article in 0..articles {
-        let article = Article::new(article, articles, most_old);
+        let article = Article::new(article, articles, max_old);
         article.add_views(&mut known);
         article.add_revisions(&mut known);
         article.add_history(&mut known);
@@ -69,9 +69,9 @@ struct Revision {
 }
 
 impl Article {
-    fn new(number: u64, articles: u64, most_old: u64) -> Self {
+    fn new(number: u64, articles: u64, max_old: u64) -> Self {
         let mut random = Random::of(104, number);
-        let revisions = (0..=number % (most_old + 1)).map(|revision| {
+        let revisions = (0..=number % (max_old + 1)).map(|revision| {
             let mut prose = Prose::new(105, number * REVISIONS + revision);
             let (month, day) = (1 + random.below(12), 1 + random.below(28));
             Revision {

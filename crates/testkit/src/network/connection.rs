@@ -55,7 +55,7 @@ struct Caught {
     count: Arc<watch::Sender<u64>>,
 }
 
-/// Makes the end of this connection a reset, which discards bytes under way.
+/// Makes the end of this connection a reset, which discards bytes in flight.
 fn reset(stream: &TcpStream) {
     // A socket that the other side has reset already may refuse.
     stream.set_zero_linger().ok();

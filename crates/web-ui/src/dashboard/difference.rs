@@ -1,5 +1,5 @@
-//! Compares a page with the original that it repeats: the words that differ, and the figures behind
-//! the verdict.
+//! Compares a page with the original that it repeats: the words that differ, and the statistics
+//! behind the verdict.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -8,9 +8,7 @@ use askama::Template;
 use axum::Extension;
 use axum::extract::{Query, State};
 use comparison::{BlockWeight, DifferingBlock};
-use differences::{
-    Difference, PageOfPair, PageTextState, RunKind, Stretch, VerdictFigures, listed,
-};
+use differences::{Difference, PageOfPair, PageTextState, RunKind, Stretch, VerdictValues, listed};
 
 use super::page::{Fact, PageQuery, is_not_archived};
 use super::{Dashboard, JudgedPair};
@@ -188,11 +186,11 @@ impl ShownText {
     }
 }
 
-/// Returns the figures of the verdict, and of the difference if both texts are known.
+/// Returns the statistics of the verdict, and of the difference if both texts are known.
 fn figures(judged: &JudgedPair) -> Vec<Fact> {
     let JudgedPair { pair, .. } = judged;
     let figures = &pair.figures;
-    let of_texts = pair.difference.as_ref().map(Difference::figures);
+    let of_texts = pair.difference.as_ref().map(Difference::statistics);
     let facts = [
         Fact::of(
             "Differing bits",
@@ -260,14 +258,14 @@ fn figures(judged: &JudgedPair) -> Vec<Fact> {
     facts.into_iter().flatten().collect()
 }
 
-fn estimate(figures: &VerdictFigures) -> Option<String> {
+fn estimate(figures: &VerdictValues) -> Option<String> {
     let estimated = share(figures.estimated_resemblance?);
     let error = share(figures.standard_error.unwrap_or_default());
     Some(format!("{estimated} ± {error}"))
 }
 
-fn threshold(figures: &VerdictFigures) -> Option<String> {
-    let (least, words) = figures.least_resemblance.zip(figures.words)?;
+fn threshold(figures: &VerdictValues) -> Option<String> {
+    let (least, words) = figures.min_resemblance.zip(figures.words)?;
     let canonical = match figures.is_canonical {
         true => ", of a page and its canonical page",
         false => "",

@@ -79,7 +79,7 @@ pub(crate) fn row(visit: &RecentVisit) -> DuplicateRow {
     }
 }
 
-/// Returns true if a URL is shown whole, so that it can be ordered by.
+/// Returns true if a URL is shown whole, so that an action can name it.
 fn is_whole(url: &str) -> bool {
     cut(url, caps::ADDRESS) == url && !url.ends_with('…')
 }

@@ -6,9 +6,9 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
 use crate::caps;
-use crate::figures::Look;
 use crate::filters;
 use crate::format::cut;
+use crate::live_statistics::Look;
 
 /// A page in the navigation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +49,7 @@ pub(crate) struct Frame {
     pub(crate) notices: Vec<String>,
     /// True if the viewer has the token.
     pub(crate) may_change: bool,
-    /// True if the page is fetched again when the figures change: not if it answers a question.
+    /// True if the page is fetched again when the statistics change: not if it answers a question.
     pub(crate) is_live: bool,
 }
 

@@ -8,7 +8,7 @@ use askama::Template;
 use axum::Extension;
 use axum::extract::{Query, State};
 use serde::Deserialize;
-use statistics::{CrawlStatistics, HostFigures, VisitSums};
+use statistics::{CrawlStatistics, HostStatistics, VisitSums};
 use web::{Host, Timestamp, WaitReason};
 
 use super::Dashboard;
@@ -70,8 +70,8 @@ fn of(dashboard: &Dashboard, granted: Granted, query: &HostsQuery) -> Result<Htm
         let mut found = matching(look.statistics, &query.q);
         let (parameters, from) = (search_parameter(&query.q), query.from);
         let paging = Paging::of("/hosts", &parameters, from, caps::LISTED, found.len());
-        let least = &dashboard.crawl.least_delays;
-        let row = |(host, figures): (&Host, &HostFigures)| {
+        let least = &dashboard.crawl.min_delays;
+        let row = |(host, figures): (&Host, &HostStatistics)| {
             row(host.as_str(), figures, least.of(host), look.now)
         };
         let rows = found.drain(paging.range()).map(row);
@@ -89,7 +89,7 @@ fn of(dashboard: &Dashboard, granted: Granted, query: &HostsQuery) -> Result<Htm
 fn matching<'a>(
     statistics: &'a CrawlStatistics,
     letters: &str,
-) -> Vec<(&'a Host, &'a HostFigures)> {
+) -> Vec<(&'a Host, &'a HostStatistics)> {
     let letters = letters.trim().to_lowercase();
     let mut found: Vec<_> = statistics
         .hosts()
@@ -105,7 +105,7 @@ fn matching<'a>(
     found
 }
 
-fn row(host: &str, figures: &HostFigures, least: Duration, now: Timestamp) -> HostRow {
+fn row(host: &str, figures: &HostStatistics, least: Duration, now: Timestamp) -> HostRow {
     let pace = &figures.pace;
     let failure = figures.last_failure.as_deref();
     HostRow {

@@ -16,10 +16,10 @@ use super::Dashboard;
 use crate::access::Granted;
 use crate::caps;
 use crate::dashboard::frame::{Frame, Html, Refusal, Tab};
-use crate::figures::Look;
 use crate::filters;
 use crate::format::{self, cut};
 use crate::in_flight::Wanted;
+use crate::live_statistics::Look;
 use crate::machine;
 use crate::paging::Paging;
 
@@ -30,12 +30,12 @@ pub(crate) struct InFlightQuery {
     from: usize,
 }
 
-/// A visit under way.
+/// A visit in flight.
 struct VisitRow {
     url: Option<String>,
     host: String,
     not_before: Timestamp,
-    /// The longest time that it can be under way.
+    /// The longest time that it can be in flight.
     age: String,
 }
 
@@ -46,13 +46,13 @@ struct InFlightPage {
     linked: bool,
     rows: Vec<VisitRow>,
     paging: Paging,
-    /// The number of all visits under way, listed or not.
+    /// The number of all visits in flight, listed or not.
     total: u64,
 }
 
 /// Returns the number of pages in flight; `None` if no process runs the crawl.
 pub(crate) fn count(look: &Look<'_>, is_running: bool) -> Option<u64> {
-    is_running.then(|| look.statistics.under_way().len() as u64)
+    is_running.then(|| look.statistics.in_flight().len() as u64)
 }
 
 /// Shows the pages in flight.
@@ -71,7 +71,7 @@ fn of(dashboard: &Dashboard, granted: Granted, query: &InFlightQuery) -> Result<
     let is_running = machine::process(state).is_some();
     let (page, mut listed, now) = dashboard.look(|look| {
         let total = count(look, is_running).unwrap_or_default();
-        let mut visits: Vec<_> = look.statistics.under_way().collect();
+        let mut visits: Vec<_> = look.statistics.in_flight().collect();
         visits.sort_unstable_by_key(|visit| (visit.not_before, visit.sequence));
         visits.truncate(if is_running { caps::IN_FLIGHT } else { 0 });
         let paging = Paging::of("/in-flight", "", query.from, caps::LISTED, visits.len());

@@ -17,9 +17,9 @@ use crate::caps;
 use crate::dashboard::frame::{Frame, Html, Refusal, Tab};
 use crate::filters;
 use crate::format::{self, cut};
-use crate::machine::MachineFigures;
+use crate::machine::MachineValues;
 use crate::report::gather;
-use crate::report::{Setting, Tally, Timeline};
+use crate::report::{ReportCounts, Setting, Timeline};
 
 /// The time span for rates.
 const RECENT: Duration = Duration::from_secs(300);
@@ -30,11 +30,11 @@ struct OverviewPage<'a> {
     frame: Frame,
     summary: &'a Counts,
     timeline: &'a Timeline,
-    status_codes: &'a Tally,
-    types: &'a Tally,
-    languages: &'a Tally,
+    status_codes: &'a ReportCounts,
+    types: &'a ReportCounts,
+    languages: &'a ReportCounts,
     settings: &'a [Setting],
-    machine: MachineFigures,
+    machine: MachineValues,
     /// Pages in flight; `None` if the crawl does not run.
     in_flight: Option<u64>,
     rates: Rates,
@@ -93,7 +93,7 @@ pub(crate) async fn show(
 
 fn of(dashboard: &Dashboard, granted: Granted) -> Result<Html, Refusal> {
     let crawl = &dashboard.crawl;
-    let machine = MachineFigures::read(&crawl.state, &crawl.archive);
+    let machine = MachineValues::read(&crawl.state, &crawl.archive);
     let record = ControlRecord::of(&crawl.state).unwrap_or_default();
     let in_force = record.overrides().ok().flatten();
     let in_force = in_force.filter(|overrides| *overrides != RuntimeOverrides::default());
@@ -105,9 +105,9 @@ fn of(dashboard: &Dashboard, granted: Granted) -> Result<Html, Refusal> {
             frame: dashboard.frame(Tab::Overview, granted, look),
             summary: counts,
             timeline: &gather::timeline(statistics),
-            status_codes: &gather::tally(statistics.status_codes()),
-            types: &gather::tally(statistics.types()),
-            languages: &gather::tally(statistics.languages()),
+            status_codes: &gather::report_counts(statistics.status_codes()),
+            types: &gather::report_counts(statistics.types()),
+            languages: &gather::report_counts(statistics.languages()),
             settings: &gather::settings(crawl.settings.clone()),
             machine,
             in_flight: in_flight::count(look, machine.process.is_some()),

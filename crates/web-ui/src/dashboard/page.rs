@@ -17,9 +17,9 @@ use super::{Dashboard, Explanation, cluster};
 use crate::access::Granted;
 use crate::caps;
 use crate::dashboard::frame::{Frame, Html, Refusal, Tab};
-use crate::figures::Look;
 use crate::filters;
 use crate::format::{self, cut};
+use crate::live_statistics::Look;
 use crate::paging::encoded;
 
 /// The question: a URL.
@@ -83,7 +83,7 @@ struct PagePage {
     may_be_distinct: bool,
 }
 
-/// All that one look at the figures finds about a page.
+/// All that one look at the statistics finds about a page.
 struct Found {
     frame: Frame,
     position: Option<Position>,

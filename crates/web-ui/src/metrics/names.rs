@@ -87,9 +87,9 @@ pub(super) const IN_FLIGHT: Metric = gauge(
     "crawler_in_flight_urls",
     "URLs in flight; 0 when no process runs the crawl",
 );
-pub(super) const SET_ASIDE: Metric = gauge(
-    "crawler_set_aside_urls",
-    "URLs set aside after two crashes during their visit",
+pub(super) const QUARANTINED: Metric = gauge(
+    "crawler_quarantined_urls",
+    "URLs quarantined after two crashes during their visit",
 );
 pub(super) const HOSTS: Metric = gauge("crawler_hosts", "Hosts with at least one page");
 pub(super) const LAST_VISIT: Metric = gauge(
@@ -112,6 +112,17 @@ pub(super) const FREE: Metric = gauge(
 
 /// All metrics, in the order of the documentation.
 pub const METRICS: [Metric; 13] = [
-    PAGES, FAILED, EXCLUDED, RECEIVED, QUEUED, IN_FLIGHT, SET_ASIDE, HOSTS, LAST_VISIT, RUNNING,
-    MEMORY, ARCHIVE, FREE,
+    PAGES,
+    FAILED,
+    EXCLUDED,
+    RECEIVED,
+    QUEUED,
+    IN_FLIGHT,
+    QUARANTINED,
+    HOSTS,
+    LAST_VISIT,
+    RUNNING,
+    MEMORY,
+    ARCHIVE,
+    FREE,
 ];

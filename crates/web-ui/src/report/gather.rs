@@ -5,18 +5,18 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use journal::{Fate, ReasonKind, Record, VisitRecord};
-use statistics::{CrawlStatistics, HostFigures, NameCounts, Newest, RecentVisit};
+use statistics::{CrawlStatistics, HostStatistics, NameCounts, Newest, RecentVisit};
 use store::{PatternReport, PatternState};
 use web::UrlKey;
 
 use super::{
     BrokenLink, BrokenLinks, Cluster, Clusters, CutVisits, Duplicate, ExcludedLinks, Failure,
     Failures, HostLine, HostSums, Hosts, Pattern, PatternExample, Patterns, Point, Politeness,
-    Report, Setting, Skipped, SkippedKind, Tally, Timeline, Verdicts,
+    Report, ReportCounts, Setting, Skipped, SkippedKind, Timeline, Verdicts,
 };
 use crate::caps;
 use crate::format::cut;
-use crate::least_delays::LeastDelays;
+use crate::min_delays::MinDelays;
 
 /// Everything in a report that the statistics do not have.
 #[derive(Clone, Debug, Default)]
@@ -28,7 +28,7 @@ pub struct Beside {
     /// The settings of the last session.
     pub settings: Vec<Setting>,
     /// The shortest waits of hosts.
-    pub least_delays: LeastDelays,
+    pub min_delays: MinDelays,
     /// Links to pages that do not exist.
     pub broken_links: BrokenLinks,
     /// The check of waits between requests.
@@ -43,31 +43,31 @@ impl Report {
             title,
             mut notices,
             settings,
-            least_delays,
+            min_delays,
             broken_links,
             mut politeness,
         } = beside;
         notices.truncate(caps::NOTICES);
-        politeness.complaints.truncate(caps::NOTICES);
+        politeness.findings.truncate(caps::NOTICES);
         Self {
             title: cut(&title, caps::TEXT),
             notices: notices.iter().map(|text| cut(text, caps::VALUE)).collect(),
             summary: *statistics.counts(),
             settings: self::settings(settings),
             timeline: timeline(statistics),
-            hosts: hosts(statistics, &least_delays),
+            hosts: hosts(statistics, &min_delays),
             verdicts: verdicts(statistics),
             clusters: clusters(statistics),
-            status_codes: tally(statistics.status_codes()),
-            types: tally(statistics.types()),
-            languages: tally(statistics.languages()),
+            status_codes: report_counts(statistics.status_codes()),
+            types: report_counts(statistics.types()),
+            languages: report_counts(statistics.languages()),
             failures: failures(statistics, caps::FAILURES),
             broken_links,
             skipped: skipped(statistics),
             patterns: patterns(statistics, caps::PATTERNS),
             politeness: Politeness {
-                complaints: politeness
-                    .complaints
+                findings: politeness
+                    .findings
                     .iter()
                     .map(|text| cut(text, caps::VALUE))
                     .collect(),
@@ -99,8 +99,8 @@ pub(crate) fn timeline(statistics: &CrawlStatistics) -> Timeline {
     Timeline::of(points, span)
 }
 
-fn hosts(statistics: &CrawlStatistics, least_delays: &LeastDelays) -> Hosts {
-    let sums = |figures: &HostFigures| HostSums {
+fn hosts(statistics: &CrawlStatistics, min_delays: &MinDelays) -> Hosts {
+    let sums = |figures: &HostStatistics| HostSums {
         visits: figures.sums,
         waiting: figures.waiting,
     };
@@ -121,7 +121,7 @@ fn hosts(statistics: &CrawlStatistics, least_delays: &LeastDelays) -> Hosts {
     let listed = known.into_iter().map(|((host, figures), sums)| HostLine {
         host: cut(host.as_str(), caps::TEXT),
         sums,
-        delay: figures.pace.wait.max(least_delays.of(host)).as_secs_f64(),
+        delay: figures.pace.wait.max(min_delays.of(host)).as_secs_f64(),
         why: figures.pace.why,
         crawl_delay: figures.pace.crawl_delay.map(|delay| delay.as_secs_f64()),
         last_failure: figures
@@ -152,7 +152,7 @@ pub(crate) fn verdicts(statistics: &CrawlStatistics) -> Verdicts {
         ),
     ];
     Verdicts {
-        rules: Tally::of(rules, 0),
+        rules: ReportCounts::of(rules, 0),
         of_earlier: statistics.verdict_rules().of_earlier,
         kept: statistics.verdict_rules().kept,
         distances: statistics.distances().to_vec(),
@@ -191,8 +191,8 @@ fn duplicate(visit: &RecentVisit) -> Duplicate {
 }
 
 /// Gathers counts by name.
-pub(crate) fn tally(counts: &NameCounts) -> Tally {
-    Tally::of(counts.sorted(), counts.other())
+pub(crate) fn report_counts(counts: &NameCounts) -> ReportCounts {
+    ReportCounts::of(counts.sorted(), counts.other())
 }
 
 /// Gathers the failures, and lists at most `most`.
@@ -207,7 +207,7 @@ pub(crate) fn failures(statistics: &CrawlStatistics, most: usize) -> Failures {
     });
     Failures {
         total: statistics.counts().failed,
-        kinds: tally(statistics.failure_kinds()),
+        kinds: report_counts(statistics.failure_kinds()),
         newest: newest.collect(),
     }
 }
@@ -229,7 +229,7 @@ pub(crate) fn skipped(statistics: &CrawlStatistics) -> Skipped {
     let links = statistics.excluded_links().iter();
     Skipped {
         kinds: kinds.filter(|kind| kind.count > 0).collect(),
-        reasons: tally(statistics.exclusion_reasons()),
+        reasons: report_counts(statistics.exclusion_reasons()),
         links: links
             .take(caps::NAMES)
             .map(|(rule, links)| ExcludedLinks {
@@ -253,9 +253,9 @@ fn limits(statistics: &CrawlStatistics) -> Vec<CutVisits> {
     limits.collect()
 }
 
-fn not_read(statistics: &CrawlStatistics) -> Tally {
+fn not_read(statistics: &CrawlStatistics) -> ReportCounts {
     let formats = statistics.totals().unread_formats();
-    Tally::of(
+    ReportCounts::of(
         formats.map(|(format, count)| (format.noun(count), count)),
         0,
     )

@@ -15,7 +15,7 @@ pub struct HostSums {
 }
 
 impl HostSums {
-    /// Adds the figures of other hosts.
+    /// Adds the statistics of other hosts.
     pub(crate) fn add(&mut self, other: &Self) {
         self.visits += other.visits;
         self.waiting += other.waiting;
@@ -27,7 +27,7 @@ impl HostSums {
 pub struct HostLine {
     /// Its name, cut.
     pub host: String,
-    /// Its figures.
+    /// Its statistics.
     #[serde(flatten)]
     pub sums: HostSums,
     /// The wait after its last answer, in seconds.
@@ -49,7 +49,7 @@ pub struct Hosts {
     pub listed: Vec<HostLine>,
     /// The number of hosts that are not listed.
     pub others: u64,
-    /// Their figures, added up.
+    /// Their statistics, added up.
     pub rest: HostSums,
 }
 
@@ -78,5 +78,5 @@ pub struct Politeness {
     /// Compared requests that came too soon.
     pub too_soon: u64,
     /// The first such requests, in words.
-    pub complaints: Vec<String>,
+    pub findings: Vec<String>,
 }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use web::Timestamp;
 
-use super::tally::{Count, Tally};
+use super::report_counts::{Count, ReportCounts};
 
 /// A URL that could not be fetched.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -25,7 +25,7 @@ pub struct Failures {
     /// Their number.
     pub total: u64,
     /// Failures by kind.
-    pub kinds: Tally,
+    pub kinds: ReportCounts,
     /// The newest first, at most [`crate::caps::FAILURES`].
     pub newest: Vec<Failure>,
 }
@@ -94,13 +94,13 @@ pub struct Skipped {
     /// URLs by the kind of reason.
     pub kinds: Vec<SkippedKind>,
     /// Excluded URLs by their reason.
-    pub reasons: Tally,
+    pub reasons: ReportCounts,
     /// Links by the rule that took them for traps.
     pub links: Vec<ExcludedLinks>,
     /// Limits that cut visits.
     pub limits: Vec<CutVisits>,
     /// Documents whose text and links are not read, by format.
-    pub not_read: Tally,
+    pub not_read: ReportCounts,
 }
 
 /// The visits that a limit cut.
@@ -128,13 +128,13 @@ impl Skipped {
         self.total() == 0 && self.links.is_empty() && is_read
     }
 
-    /// Returns the links as a tally.
-    pub(crate) fn rules(&self) -> Tally {
+    /// Returns the links as a counts.
+    pub(crate) fn rules(&self) -> ReportCounts {
         let counts = self.links.iter().map(|links| Count {
             name: links.rule.clone(),
             count: links.links,
         });
-        Tally {
+        ReportCounts {
             counts: counts.collect(),
             other: 0,
         }

@@ -2,14 +2,14 @@
 
 use serde::Serialize;
 
-use super::tally::Tally;
+use super::report_counts::ReportCounts;
 use crate::charts::{Column, Part, Plot, columns};
 
 /// Verdicts on pages.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Verdicts {
     /// Duplicates by the rule that decided.
-    pub rules: Tally,
+    pub rules: ReportCounts,
     /// Duplicates of pages of an earlier crawl.
     pub of_earlier: u64,
     /// Duplicates that were archived.
@@ -31,7 +31,7 @@ const NEAR: [Part; 1] = [Part {
     name: "near-duplicates",
 }];
 /// Minimum number of bits that the histogram of distances reaches to.
-const LEAST_BITS: usize = 7;
+const MIN_BITS: usize = 7;
 /// Hundredths between two labels of the scale of resemblance.
 const LABELLED: usize = 5;
 
@@ -48,7 +48,7 @@ impl Verdicts {
             return Vec::new();
         };
         let bins = self.distances.iter().enumerate();
-        let bins = bins.take(most.max(LEAST_BITS) + 1);
+        let bins = bins.take(most.max(MIN_BITS) + 1);
         bins.map(|(bits, count)| Bin {
             label: bits.to_string(),
             count: *count,

@@ -8,7 +8,7 @@ use web::{Timestamp, WaitReason};
 use web_ui::{
     BrokenLink, BrokenLinks, Cluster, Clusters, Count, CutVisits, Duplicate, ExcludedLinks,
     Failure, Failures, HostLine, HostSums, Hosts, Pattern, PatternExample, Patterns, Point,
-    Politeness, Report, Setting, Skipped, SkippedKind, Tally, Timeline, Verdicts, caps, cut,
+    Politeness, Report, ReportCounts, Setting, Skipped, SkippedKind, Timeline, Verdicts, caps, cut,
 };
 
 /// The number of items in each list.
@@ -64,7 +64,7 @@ pub(crate) fn filled(string: &str, size: Size) -> Report {
         resemblance: Some(0.9),
         reason: text.clone(),
     };
-    let tally = Tally {
+    let counts = ReportCounts {
         counts: size.list(
             caps::NAMES,
             Count {
@@ -93,7 +93,7 @@ pub(crate) fn filled(string: &str, size: Size) -> Report {
             requisites: 1,
             requisites_missing: 1,
             queued: MANY,
-            set_aside: 1,
+            quarantined: 1,
             begun_at: Some(at),
             last_visit_at: Some(at + Duration::from_secs(3_600)),
         },
@@ -123,7 +123,7 @@ pub(crate) fn filled(string: &str, size: Size) -> Report {
             rest: sums,
         },
         verdicts: Verdicts {
-            rules: tally.clone(),
+            rules: counts.clone(),
             of_earlier: 1,
             kept: 1,
             distances: vec![MANY; 65],
@@ -141,12 +141,12 @@ pub(crate) fn filled(string: &str, size: Size) -> Report {
                 },
             ),
         },
-        status_codes: tally.clone(),
-        types: tally.clone(),
-        languages: tally.clone(),
+        status_codes: counts.clone(),
+        types: counts.clone(),
+        languages: counts.clone(),
         failures: Failures {
             total: MANY,
-            kinds: tally.clone(),
+            kinds: counts.clone(),
             newest: size.list(
                 caps::FAILURES,
                 Failure {
@@ -178,7 +178,7 @@ pub(crate) fn filled(string: &str, size: Size) -> Report {
                     count: MANY >> 8,
                 },
             ),
-            reasons: tally.clone(),
+            reasons: counts.clone(),
             links: size.list(
                 caps::NAMES,
                 ExcludedLinks {
@@ -195,7 +195,7 @@ pub(crate) fn filled(string: &str, size: Size) -> Report {
                     lost: MANY >> 8,
                 },
             ),
-            not_read: tally,
+            not_read: counts,
         },
         patterns: Patterns {
             closed: MANY,
@@ -224,7 +224,7 @@ pub(crate) fn filled(string: &str, size: Size) -> Report {
             hosts: MANY,
             compared: MANY,
             too_soon: MANY,
-            complaints: size.list(caps::NOTICES, value),
+            findings: size.list(caps::NOTICES, value),
         },
     }
 }

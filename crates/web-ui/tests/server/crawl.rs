@@ -16,7 +16,7 @@ use neardup::{Fingerprint, HashKey, Thresholds};
 use tempfile::TempDir;
 use web::{CanonicalForm, Pace, PageUrl, Timestamp};
 use web_ui::{
-    CrawlQueries, Explanation, JudgedPair, LeastDelays, Setting, SimilarPage, WatchedCrawl,
+    CrawlQueries, Explanation, JudgedPair, MinDelays, Setting, SimilarPage, WatchedCrawl,
 };
 
 pub(crate) const UNIQUE: &str = "http://site.test/";
@@ -101,7 +101,7 @@ impl CrawlFixture {
             sequence: self.next.replace(self.next.get() + 1),
             discovered: found,
             attempts: 0,
-            strikes: 0,
+            crashes: 0,
         };
         let revoked = Record::Revoked {
             entry,
@@ -180,12 +180,12 @@ impl CrawlFixture {
             directory,
             title: self.string.clone(),
             settings: vec![setting],
-            least_delays: LeastDelays {
+            min_delays: MinDelays {
                 of_all: Duration::from_secs(1),
-                ..LeastDelays::default()
+                ..MinDelays::default()
             },
             form: CanonicalForm::default(),
-            takes_orders: true,
+            takes_actions: true,
             queries: CrawlQueries {
                 explain: Box::new(move |_| {
                     Ok(Explanation {

@@ -17,7 +17,7 @@ const PART_OF_PAGE: f64 = 0.5;
 const ARTICLE_WORDS: usize = 60;
 
 /// A sidebar of the titled block has at most this many times its prose.
-const MOST_BESIDE: usize = 10;
+const MAX_BESIDE: usize = 10;
 
 /// If at least this part of the prose is hidden, a script shows it later.
 const HIDDEN_PART: f64 = 0.7;
@@ -90,7 +90,7 @@ pub(crate) fn trusted(
 fn is_beside(region: &Region, titled: &Range<usize>, prose: &PrefixSums) -> bool {
     let inside = region.lines();
     let is_apart = titled.end <= inside.start || inside.end <= titled.start;
-    is_apart && prose.within(region) <= MOST_BESIDE * prose.between(titled)
+    is_apart && prose.within(region) <= MAX_BESIDE * prose.between(titled)
 }
 
 /// Returns the first lines of the page's first-level headings and main element.

@@ -24,7 +24,7 @@ use crate::html::{boilerplate, item_lists, main_content, region_flags, titled_bl
 pub const MIN_MAIN_WORDS: usize = 50;
 
 /// In a main content with fewer words, a sidebar may be a large part.
-const SHORT: usize = 250;
+const MIN_WORDS_OF_CONTENT: usize = 250;
 
 /// The rest of the page is not boilerplate if the main block has less prose than this …
 const FEW_WORDS: usize = 100;
@@ -129,7 +129,7 @@ fn choose(lines: &[Line], regions: &[Region], compared: &Compared) -> Chosen {
     let titled = titled_block::find(lines, regions, &compared.lines);
     let mut chosen = choose_among(lines, regions, titled.as_ref(), is_eligible);
     leave_buttons_out(&mut chosen, lines);
-    let is_short = !compared.is_marked && words_in(lines, &chosen) < SHORT;
+    let is_short = !compared.is_marked && words_in(lines, &chosen) < MIN_WORDS_OF_CONTENT;
     let titled = titled.filter(|_| is_short);
     let mut eligible = compared.lines.clone();
     if let Some(inside) = &titled {
@@ -164,7 +164,7 @@ fn leave_buttons_out(chosen: &mut [bool], lines: &[Line]) {
 }
 
 /// Excludes repeated paragraphs: a page repeats them for large and small screens, or quotes them in
-/// an answer. A paragraph that directly follows itself is intended.
+/// a response. A paragraph that directly follows itself is intended.
 fn leave_repeated_out(chosen: &mut [bool], all: &Lines) {
     let mut seen = HashSet::new();
     let mut last = None;

@@ -37,10 +37,10 @@ use crate::html::scanner::{Scanner, Tag, Token};
 use crate::html::work_budget::{self, WorkBudget};
 
 /// Maximum length of a page; a longer one is not copied but parsed piece by piece.
-const MOST_BYTES: usize = 2 << 20;
+const MAX_BYTES: usize = 2 << 20;
 
 /// Maximum number of attributes of a tag; the parser compares and counts more.
-const MOST_ATTRIBUTES: usize = 64;
+const MAX_ATTRIBUTES: usize = 64;
 
 /// Bytes of text read in the time of one token, as charged for the parser.
 const STRIDE: usize = 32;
@@ -51,7 +51,7 @@ const NAME_STRIDE: usize = 8;
 /// Returns the tree of a page within the limits, and takes its steps from the budget. Returns
 /// `None`, and takes no steps, if only the parser can read the page.
 pub(crate) fn read(text: &str, limits: &ReadLimits, budget: &mut WorkBudget) -> Option<Html> {
-    if text.len() > MOST_BYTES || text.starts_with('\u{feff}') || has_special_bytes(text) {
+    if text.len() > MAX_BYTES || text.starts_with('\u{feff}') || has_special_bytes(text) {
         return None;
     }
     let mut reader = Reader {
@@ -136,7 +136,7 @@ impl<'t> Reader<'t> {
         let steps = match &token {
             Token::Text(text) => 1 + text.len() / STRIDE + work_budget::of_references(text),
             Token::Start(tag) | Token::End(tag) => {
-                if !tag.is_whole || tag.attributes > self.limits.attributes.min(MOST_ATTRIBUTES) {
+                if !tag.is_whole || tag.attributes > self.limits.attributes.min(MAX_ATTRIBUTES) {
                     return None;
                 }
                 2 + work_budget::of_markup(self.scanner.since(before)) + tag.names / NAME_STRIDE

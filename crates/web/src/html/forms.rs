@@ -19,13 +19,13 @@ use crate::html::{link_attributes, relations};
 use crate::url::page_url::{MAX_URL_BYTES, PageUrl};
 
 /// Maximum number of controls in all forms of a page.
-const MOST_CONTROLS: usize = 20_000;
+const MAX_CONTROLS: usize = 20_000;
 
 /// Maximum bytes of a form's `rel`; each button with its own target repeats it.
-const MOST_REL: usize = 500;
+const MAX_REL: usize = 500;
 
 /// Maximum number of forms of a page and of buttons with their own target.
-const MOST_FORMS: usize = 1_000;
+const MAX_FORMS: usize = 1_000;
 
 /// Returns the URLs that the forms of a page in this encoding request, each with the form's `rel`.
 pub(crate) fn urls(
@@ -195,7 +195,7 @@ impl Reader {
             "option" => {
                 self.end_option();
                 if let Some(select) = &mut self.select
-                    && select.options.len() < MOST_CONTROLS
+                    && select.options.len() < MAX_CONTROLS
                 {
                     let value = tag.value("value");
                     select.is_text = value.is_none();
@@ -212,7 +212,7 @@ impl Reader {
 
     fn form(&mut self, tag: &Tag<'_>) {
         // A form inside a form is ignored.
-        if self.open.is_some() || self.forms.len() >= MOST_FORMS {
+        if self.open.is_some() || self.forms.len() >= MAX_FORMS {
             return;
         }
         let index = self.forms.len();
@@ -223,7 +223,7 @@ impl Reader {
         self.forms.push(Form {
             action: tag.value("action").unwrap_or_default().into_owned(),
             is_get: is_get(tag.value("method").as_deref()),
-            rel: relations::words(&link_attributes::rel(tag), MOST_REL),
+            rel: relations::words(&link_attributes::rel(tag), MAX_REL),
             encoding: self.encoding_of(tag),
         });
     }
@@ -277,7 +277,7 @@ impl Reader {
 
     fn add(&mut self, tag: &Tag<'_>, value: String, button: Option<Button>, is_radio: bool) {
         let name = tag.value("name").unwrap_or_default().into_owned();
-        if self.controls.len() >= MOST_CONTROLS || name.is_empty() && button.is_none() {
+        if self.controls.len() >= MAX_CONTROLS || name.is_empty() && button.is_none() {
             return;
         }
         if let Some(owner) = self.owner(tag) {
@@ -319,7 +319,7 @@ impl Reader {
             selected.next_back().or_else(first).into_iter().collect()
         };
         for option in chosen.into_iter().filter(|option| option.is_enabled) {
-            if self.controls.len() < MOST_CONTROLS {
+            if self.controls.len() < MAX_CONTROLS {
                 self.controls.push(Control {
                     owner: owner.clone(),
                     name: name.clone(),
@@ -353,7 +353,7 @@ impl Reader {
                 let action = button
                     .and_then(|button| button.action.as_deref())
                     .unwrap_or(&form.action);
-                if is_get && urls.len() < MOST_FORMS {
+                if is_get && urls.len() < MAX_FORMS {
                     let url = url(action, form.encoding, &controls, sender, page);
                     urls.push((url, form.rel.clone()));
                 }

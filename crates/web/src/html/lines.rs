@@ -24,7 +24,7 @@ pub(crate) struct Lines {
     /// Remaining bytes of text; non-ASCII bytes count twice.
     left: usize,
     is_full: bool,
-    most_lines: usize,
+    max_lines: usize,
     /// Start and counts of the line being gathered.
     start: usize,
     words: u32,
@@ -86,7 +86,7 @@ impl Lines {
             text: String::with_capacity(bytes),
             lines: Vec::with_capacity(bytes / 64),
             left: limits.text,
-            most_lines: limits.text / BYTES_PER_LINE,
+            max_lines: limits.text / BYTES_PER_LINE,
             ..Self::default()
         }
     }
@@ -246,7 +246,7 @@ impl Lines {
             region: self.regions.current(),
         });
         self.text.push('\n');
-        self.is_full |= self.lines.len() >= self.most_lines;
+        self.is_full |= self.lines.len() >= self.max_lines;
         self.start = self.text.len();
         (self.words, self.linked) = (0, 0);
     }

@@ -223,7 +223,7 @@ mod tests {
 
     #[test]
     fn a_selector_is_read_or_refused_with_its_reason() {
-        for (text, complaint) in [
+        for (text, finding) in [
             ("#content", None),
             ("main > article.post, div[role=main]", None),
             ("a.b:not(.c):first-child + p", None),
@@ -243,10 +243,10 @@ mod tests {
             let error = MainSelectors::parse(&[text])
                 .err()
                 .map(|error| error.to_string());
-            match (error, complaint) {
+            match (error, finding) {
                 (None, None) => {}
-                (Some(error), Some(complaint)) => {
-                    assert!(error.contains(complaint), "{text}: {error}");
+                (Some(error), Some(finding)) => {
+                    assert!(error.contains(finding), "{text}: {error}");
                 }
                 (error, _) => panic!("{text}: {error:?}"),
             }

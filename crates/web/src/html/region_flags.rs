@@ -49,7 +49,7 @@ pub(crate) const SELECTED: u32 = 1 << 19;
 pub(crate) const REVIEWS: u32 = 1 << 20;
 /// In a button or the label of a control.
 pub(crate) const BUTTON: u32 = 1 << 21;
-/// In content that readers unfold: a tab, an answer to a frequently asked question.
+/// In content that readers unfold: a tab, a response to a frequently asked question.
 pub(crate) const FOLDED: u32 = 1 << 22;
 /// In an element named as the foot of the page by its class.
 pub(crate) const FOOT: u32 = 1 << 23;

@@ -42,7 +42,7 @@ pub(crate) struct Tag<'t> {
 }
 
 /// Maximum number of attributes; a tag with more extends to the end of the text.
-const MOST_ATTRIBUTES: usize = 100_000;
+const MAX_ATTRIBUTES: usize = 100_000;
 
 /// A reader of tokens from the start of a text to its end.
 #[derive(Debug)]
@@ -208,7 +208,7 @@ impl<'t> Scanner<'t> {
             count += 1;
             names += name.len();
             last_at = attributes.at;
-            if count > MOST_ATTRIBUTES {
+            if count > MAX_ATTRIBUTES {
                 attributes.at = attributes.text.len();
             }
         }

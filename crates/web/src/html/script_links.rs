@@ -15,7 +15,7 @@ use crate::letter_case::{is_one_of, starts_with_ignore_case};
 const MOST: usize = 1_000;
 
 /// Maximum number of positions to examine in one script; most are not URLs.
-const MOST_TRIES: usize = 50_000;
+const MAX_TRIES: usize = 50_000;
 
 /// Maximum length of a URL in bytes.
 const LONGEST: usize = 2_048;
@@ -43,7 +43,7 @@ fn urls(script: &str) -> Vec<(String, bool)> {
     let bytes = script.as_bytes();
     let mut at = 0;
     let mut tries = 0;
-    while at < bytes.len() && found.len() < MOST && tries < MOST_TRIES {
+    while at < bytes.len() && found.len() < MOST && tries < MAX_TRIES {
         let Some(next) = bytes[at..]
             .iter()
             .position(|byte| matches!(byte, b'h' | b'H' | b'/'))
@@ -234,7 +234,7 @@ fn may_be_a_page(url: &str) -> bool {
 fn modules(script: &str) -> Vec<String> {
     let mut found = Vec::new();
     for keyword in ["import", "from"] {
-        for (at, _) in script.match_indices(keyword).take(MOST_TRIES) {
+        for (at, _) in script.match_indices(keyword).take(MAX_TRIES) {
             let is_word = !before(script.as_bytes(), at)
                 .is_some_and(|c| c.is_ascii_alphanumeric() || matches!(c, b'_' | b'$' | b'.'));
             let rest = script[at + keyword.len()..].trim_start();

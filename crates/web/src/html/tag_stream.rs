@@ -51,7 +51,7 @@ impl TagName {
 }
 
 /// Maximum number of relevant open elements of SVG and MathML; deeper ones are not tracked.
-const MOST_FOREIGN: usize = 64;
+const MAX_FOREIGN: usize = 64;
 
 /// A reader of a text piece by piece, within its budget.
 #[derive(Debug)]
@@ -183,7 +183,7 @@ impl<'t> TagStream<'t> {
             }
             _ => return,
         };
-        if !tag.closes_itself && self.foreign.len() < MOST_FOREIGN {
+        if !tag.closes_itself && self.foreign.len() < MAX_FOREIGN {
             self.foreign.push((name, inside));
         }
     }

@@ -43,10 +43,10 @@ const CAREFUL_OPEN: usize = 128;
 const STEPS_PER_BYTE: usize = 16;
 
 /// Minimum step limit, even of a short page.
-const STEPS_AT_LEAST: usize = 1_000_000;
+const MIN_STEPS: usize = 1_000_000;
 
 /// Maximum step limit, even of a long page.
-const STEPS_AT_MOST: usize = 8_000_000;
+const MAX_STEPS: usize = 8_000_000;
 
 /// Bytes of text that the tokenizer reads in the time of one token.
 const STRIDE: usize = 32;
@@ -311,9 +311,7 @@ impl<'t> Run<'t> {
         if watch.nodes() > self.limits.nodes {
             return Err(ParserStop::Nodes);
         }
-        if self.builder_steps
-            > (STEPS_PER_BYTE * self.text.len()).clamp(STEPS_AT_LEAST, STEPS_AT_MOST)
-        {
+        if self.builder_steps > (STEPS_PER_BYTE * self.text.len()).clamp(MIN_STEPS, MAX_STEPS) {
             return Err(ParserStop::Effort);
         }
         // At the end of the text an unfinished tag is not a tag.
@@ -377,14 +375,14 @@ impl TokenSink for Watch {
         };
         self.tags.set(self.tags.get() + 1);
         let (kind, name) = (tag.kind, tag.name.clone());
-        let answer = self.tree.process_token(token, line);
-        match (&answer, kind) {
+        let response = self.tree.process_token(token, line);
+        match (&response, kind) {
             (TokenSinkResult::RawData(_), _) => *self.raw.borrow_mut() = Some(name),
             (TokenSinkResult::Plaintext, _) => self.plaintext.set(true),
             (_, TagKind::EndTag) => *self.raw.borrow_mut() = None,
             _ => {}
         }
-        answer
+        response
     }
 
     fn end(&self) {

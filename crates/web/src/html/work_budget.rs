@@ -9,7 +9,7 @@
 //! `bench-bombs` measures it.
 
 /// Maximum length of a token that costs one step, with any content.
-const SHORT: usize = 256;
+const MAX_TOKEN_OF_ONE_STEP: usize = 256;
 
 /// Bytes of plain text per step.
 const STRIDE: usize = 64;
@@ -106,7 +106,7 @@ pub(crate) const fn of_raw(content: &str) -> usize {
 }
 
 fn of(token: &str, is_step: impl Fn(u8) -> bool) -> usize {
-    if token.len() <= SHORT {
+    if token.len() <= MAX_TOKEN_OF_ONE_STEP {
         return 1;
     }
     1 + token.len() / STRIDE + token.bytes().filter(|&byte| is_step(byte)).count()

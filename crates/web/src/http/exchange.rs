@@ -34,7 +34,7 @@ pub struct Exchange {
     pub body: Body,
     /// Reason for an incomplete body; `None` if it is complete.
     pub truncated: Option<Truncation>,
-    /// Oddities of the response, in the order of detection.
+    /// Warnings of the response, in the order of detection.
     pub warnings: Vec<Warning>,
     /// Address of the server.
     pub address: Option<SocketAddr>,

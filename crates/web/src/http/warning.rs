@@ -1,12 +1,12 @@
-//! Oddities of a response that was still read, as words for the archive.
+//! Warnings about a response that was still read, as words for the archive.
 //!
-//! A bad header does not lose a site. Oddities are read like browsers, curl and wget read them, and
-//! the visit's `metadata` record names them (`warnings`, docs/formats/archive.md). ADR 25 contains
-//! the table.
+//! A bad header does not lose a site. Bad heads are read like browsers, curl and wget read them,
+//! and the visit's `metadata` record names them (`warnings`, docs/formats/archive.md). ADR 25
+//! contains the table.
 
 use std::fmt;
 
-/// An oddity of a response, of its connection or of its content.
+/// A warning about a response, of its connection or of its content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Warning {
     /// The status line is malformed: its version, its code or the space between them.

@@ -2,7 +2,7 @@
 //! the keys of cdxj-indexer and pywb.
 //!
 //! Both call the `surt` package (0.3.1, its default canonicaliser, a port of the Internet Archive's
-//! `WaybackURLKeyMaker`), and replay tools do not find a capture under another key, so its oddities
+//! `WaybackURLKeyMaker`), and replay tools do not find a capture under another key, so its warnings
 //! are reproduced. In this order:
 //!
 //! - white space around the URL and line breaks in it are removed; `http://` is prepended if the

@@ -81,7 +81,7 @@ async fn listen(signals: Option<StopSignals>, handle: StopHandle, bar: ProgressB
     for line in lines {
         signals.received().await;
         // Before the message, which promises the stop.
-        handle.ask();
+        handle.request();
         if !quiet {
             progress::say_above(&bar, line);
         }

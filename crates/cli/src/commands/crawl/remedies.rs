@@ -17,7 +17,7 @@ pub(super) fn explain(error: &Fault, settings: &Settings) -> CommandError {
             format!("`crawler verify {directory}` lists what is left")
         }
         Fault::Panicked(_) => "please report this with the end of crawl.log".to_owned(),
-        Fault::NoRoom { .. } => format!(
+        Fault::NoSpace { .. } => format!(
             "nothing is lost: free some space (or lower --min-free), then continue with `crawler \
              --out {directory}`"
         ),

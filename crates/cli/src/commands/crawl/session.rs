@@ -18,7 +18,7 @@ use setup::settings::Settings;
 use setup::values::Share;
 use setup::{crawl_directory, machine};
 use shared_store::Session as NodeSession;
-use store::Standing;
+use store::FrontierStats;
 use tokio::task::{JoinError, JoinHandle};
 use tokio::time::Instant;
 use web::Clock;
@@ -86,8 +86,8 @@ struct Watchers {
 /// A crawl whose loop has ended.
 struct EndedCrawl {
     context: Arc<CrawlContext>,
-    /// Standing before the loop.
-    before: Standing,
+    /// Statistics before the loop.
+    before: FrontierStats,
     started: Instant,
     result: Result<Finish, Fault>,
 }
@@ -204,7 +204,10 @@ impl Session<'_> {
             Some(ended) => EarlyEnd::TermEnded(ended),
             None => EarlyEnd::Failed(error),
         })?;
-        let begun = watchers.control.begin(&crawl.context, &crawl.ordered).await;
+        let begun = watchers
+            .control
+            .begin(&crawl.context, &crawl.action_store)
+            .await;
         begun.map_err(CommandError::from)?;
         // Before the greeting, which tells the user how to interrupt.
         watchers.listening.begin();
@@ -266,7 +269,7 @@ impl Session<'_> {
     ) -> EndedCrawl {
         let context = Arc::clone(&crawl.context);
         let limits = limits(&self.settings, crawl.list.took + started.elapsed());
-        let before = context.frontier.standing();
+        let before = context.frontier.stats();
         let tasks = self.begin_tasks(crawl, watchers);
         let result = run_on_a_worker(&context, limits, self.stop.clone()).await;
         // Wait for these tasks: some keep the store open.
@@ -287,7 +290,7 @@ impl Session<'_> {
         let AssembledCrawl {
             context,
             store,
-            ordered,
+            action_store,
             ..
         } = crawl;
         let (bar, quiet) = (&self.bar, self.is_quiet());
@@ -295,7 +298,7 @@ impl Session<'_> {
         let progress = progress::show(frontier, bar.clone(), max_pages, quiet);
         // The end of the crawl must not wait for a task that keeps the store.
         let watching = tokio::spawn(watchers.clock.watch(Arc::downgrade(&store)));
-        let controlling = tokio::spawn(watchers.control.go_on(Arc::clone(&context), ordered));
+        let controlling = tokio::spawn(watchers.control.go_on(Arc::clone(&context), action_store));
         drop(store);
         let news = (!quiet).then(|| seed_news::show(&context, bar.clone(), &self.settings.out));
         let tasks = [controlling, watching, progress].into_iter();

@@ -72,7 +72,7 @@ impl DedupRun<'_> {
                 counted(summary.found, "ordered pair"),
                 self.skipped_note()
             ));
-            self.say_oddities();
+            self.say_warnings();
         }
         self.skipped.borrow().check_complete()
     }

@@ -157,7 +157,7 @@ impl DedupRun<'_> {
         let same = same.count() as u64;
         let pairs = counted(labels.len() as u64, "labelled pair");
         say(&format!("{pairs}, {same} of them the same"));
-        self.say_oddities();
+        self.say_warnings();
     }
 }
 

@@ -9,7 +9,7 @@ use batch::{Control, DocumentId, PartOptions, PartSummary, PartedDocument, Repea
 use corpus::json_id::JsonId;
 use corpus::{Content, Documents, KeptSummary};
 use indicatif::HumanCount;
-use messages::{CommandError, printable, say, usage};
+use messages::{CommandError, counted, printable, say, usage};
 use neardup::{HashKey, HashedText};
 use serde::Serialize;
 use setup::input::unwritable;
@@ -39,7 +39,7 @@ impl DedupRun<'_> {
             reference.push(self.open(std::slice::from_ref(path))?);
         }
         let documents = self.open(&self.args.paths)?;
-        let tally = documents.tally();
+        let input_digest = documents.input_digest();
         let options = PartOptions {
             memory: self.options.memory,
             scratch: self.options.scratch.clone(),
@@ -77,7 +77,9 @@ impl DedupRun<'_> {
             return Err(self.skipped.borrow().no_document("to compare"));
         }
         let kept = match (&*survivors, repeated_parts) {
-            (Some(survivors), Some(parts)) => survivors.write_without(parts, &tally, unit)?,
+            (Some(survivors), Some(parts)) => {
+                survivors.write_without(parts, &input_digest, unit)?
+            }
             _ => None,
         };
         self.say_parts(&summary, unit, kept.as_ref());
@@ -99,8 +101,8 @@ impl DedupRun<'_> {
             return;
         }
         say(&format!(
-            "{} documents of {} {}: {} repeat an earlier one{}",
-            HumanCount(summary.documents),
+            "{} of {} {}: {} repeat an earlier one{}",
+            counted(summary.documents, "document"),
             HumanCount(summary.parts),
             unit.plural(),
             HumanCount(summary.repeated),
@@ -132,7 +134,7 @@ impl DedupRun<'_> {
     fn digests(&self, content: &Content, unit: PartUnit) -> Vec<Option<u128>> {
         let page = self.reader.read(content);
         let text = self.reader.text(&page).map_or("", |page| page.text);
-        let least = self.args.verdict.least_words.unwrap_or(1).max(1);
+        let least = self.args.verdict.min_words.unwrap_or(1).max(1);
         let digest = |part: &str| {
             let words = HashedText::of(part, HashKey::ZERO);
             (words.len() >= least).then(|| words.digest() ^ HashKey::ZERO.digest(&signs(part)))

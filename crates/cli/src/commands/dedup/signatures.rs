@@ -9,7 +9,7 @@ use batch::signature_file::{
     Continued, Extent, Numbered, SignatureFile, SignatureHeader, SignatureWriter,
 };
 use batch::{BatchError, Shard};
-use corpus::{Documents, Oddities, SignedDocument, Skipped};
+use corpus::{Documents, SignedDocument, Skipped, Warnings};
 use messages::{CommandError, say, usage};
 use setup::input::{unreadable, unwritable};
 
@@ -23,7 +23,7 @@ pub(super) type NumberedSignatures<'s> =
 /// The documents of a corpus that belong to a shard, numbered as in the whole corpus.
 struct ShardDocuments {
     documents: Documents,
-    oddities: Oddities,
+    warnings: Warnings,
     shard: Option<Shard>,
     /// Number of documents read, including all shards.
     read: u64,
@@ -52,21 +52,21 @@ impl DedupRun<'_> {
     /// left out.
     pub(super) fn signed(&self, paths: &[PathBuf]) -> Result<NumberedSignatures<'_>, CommandError> {
         let documents = self.documents(paths, None)?;
-        let oddities = documents.oddities.clone();
-        Ok(Box::new(self.sign(documents, oddities)))
+        let warnings = documents.warnings.clone();
+        Ok(Box::new(self.sign(documents, warnings)))
     }
 
     /// Returns the signatures of the corpus.
     pub(super) fn signed_corpus(&self) -> Result<NumberedSignatures<'_>, CommandError> {
         let documents = self.corpus(None)?;
-        let oddities = documents.oddities.clone();
-        Ok(Box::new(self.sign(documents, oddities)))
+        let warnings = documents.warnings.clone();
+        Ok(Box::new(self.sign(documents, warnings)))
     }
 
-    /// Returns the documents of the corpus, or of a shard, and keeps their tally.
+    /// Returns the documents of the corpus, or of a shard, and keeps their input digest.
     fn corpus(&self, shard: Option<Shard>) -> Result<ShardDocuments, CommandError> {
         let documents = self.documents(&self.args.paths, shard)?;
-        *self.tally.borrow_mut() = Some(documents.documents.tally());
+        *self.input_digest.borrow_mut() = Some(documents.documents.input_digest());
         Ok(documents)
     }
 
@@ -77,7 +77,7 @@ impl DedupRun<'_> {
     ) -> Result<ShardDocuments, CommandError> {
         let documents = self.open(paths)?;
         Ok(ShardDocuments {
-            oddities: documents.oddities(),
+            warnings: documents.warnings(),
             documents,
             shard,
             read: 0,
@@ -88,17 +88,17 @@ impl DedupRun<'_> {
     pub(super) fn open(&self, paths: &[PathBuf]) -> Result<Documents, CommandError> {
         let documents =
             Documents::below(paths, &self.input).map_err(|error| CommandError::of_usage(&error))?;
-        self.oddities.borrow_mut().push(documents.oddities());
+        self.warnings.borrow_mut().push(documents.warnings());
         Ok(documents)
     }
 
     fn sign<'s>(
         &'s self,
         documents: impl Iterator<Item = Result<(u64, corpus::Document), Skipped>> + 's,
-        oddities: Oddities,
+        warnings: Warnings,
     ) -> impl Iterator<Item = Result<(u64, Document), DedupError>> + 's {
         let (builder, bands) = (&self.signature_builder, self.options.bands);
-        let signed = corpus::signatures(documents, oddities, &self.reader, builder, bands);
+        let signed = corpus::signatures(documents, warnings, &self.reader, builder, bands);
         signed.filter_map(|signed| match signed {
             Ok(SignedDocument {
                 number,
@@ -194,9 +194,9 @@ impl DedupRun<'_> {
                 Some(_) => Err(other_documents(path, "the corpus has more documents")),
             };
         };
-        let oddities = documents.oddities.clone();
+        let warnings = documents.warnings.clone();
         let mut writer = writer.map_err(|error| self.explain(error.into()))?;
-        for signed in self.sign(&mut documents, oddities) {
+        for signed in self.sign(&mut documents, warnings) {
             let (number, document) = signed.map_err(|error| self.explain(error))?;
             let pushed = writer.push(number, &document);
             pushed.map_err(|error| self.explain(error.into()))?;

@@ -5,10 +5,10 @@ use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
 use std::path::Path;
 
 use corpus::{
-    Content, Document, InputOptions, KeepError, Kept, KeptDocuments, KeptSummary, Tally,
+    Content, Document, InputDigest, InputOptions, KeepError, Kept, KeptDocuments, KeptSummary,
     is_standard_input,
 };
-use messages::{CommandError, fault};
+use messages::{CommandError, counted, fault};
 
 use crate::args::{DedupArgs, PartUnit};
 
@@ -44,14 +44,17 @@ impl Survivors {
         self.dropped[word] |= 1 << bit;
     }
 
-    /// Reads the documents again, checks that their tally is unchanged, and writes the remaining
-    /// documents. Returns `None` if the reader of the output went away.
-    pub(super) fn write(&self, tally: &Tally) -> Result<Option<KeptSummary>, CommandError> {
+    /// Reads the documents again, checks that their input digest is unchanged, and writes the
+    /// remaining documents. Returns `None` if the reader of the output went away.
+    pub(super) fn write(
+        &self,
+        input_digest: &InputDigest,
+    ) -> Result<Option<KeptSummary>, CommandError> {
         let survives = |number: u64| {
             let word = self.dropped.get(number as usize / 64);
             word.is_none_or(|word| word >> (number % 64) & 1 == 0)
         };
-        written(self.documents.write(tally, survives))
+        written(self.documents.write(input_digest, survives))
     }
 }
 
@@ -130,20 +133,23 @@ impl Survivors {
             .map_err(|error| explain(&error))
     }
 
-    /// Reads the documents again, checks that their tally is unchanged, and writes them without the
-    /// repeated parts. Returns `None` if the reader of the output went away. Skips a document if
-    /// nothing remains of it.
+    /// Reads the documents again, checks that their input digest is unchanged, and writes them
+    /// without the repeated parts. Returns `None` if the reader of the output went away. Skips a
+    /// document if nothing remains of it.
     pub(super) fn write_without(
         &self,
         repeated: RepeatedParts,
-        tally: &Tally,
+        input_digest: &InputDigest,
         unit: PartUnit,
     ) -> Result<Option<KeptSummary>, CommandError> {
         let mut repeated = repeated.into_reader().map_err(|error| fault(&error))?;
-        written(self.documents.write_texts(tally, |number, document| {
-            let parts = repeated.of_document(number)?;
-            Ok(without(document, &parts, unit))
-        }))
+        written(
+            self.documents
+                .write_texts(input_digest, |number, document| {
+                    let parts = repeated.of_document(number)?;
+                    Ok(without(document, &parts, unit))
+                }),
+        )
     }
 }
 
@@ -194,9 +200,9 @@ fn explain(error: &KeepError) -> CommandError {
 pub(super) fn closing(summary: &KeptSummary, output: &Path) -> String {
     let (count, bytes) = (indicatif::HumanCount, indicatif::HumanBytes(summary.bytes));
     let mut closing = format!(
-        "{} of {} documents kept in {} ({bytes})",
+        "{} of {} kept in {} ({bytes})",
         count(summary.kept),
-        count(summary.documents),
+        counted(summary.documents, "document"),
         match is_standard_input(output) {
             true => "standard output".to_owned(),
             false => output.display().to_string(),
@@ -205,9 +211,9 @@ pub(super) fn closing(summary: &KeptSummary, output: &Path) -> String {
     if summary.others + summary.others_dropped > 0 {
         closing.push_str(&format!(
             "\n{} other records (redirects, failures, revisits, requests, notes) kept; {} \
-             documents that repeat an earlier one omitted, with {} of their requests and notes",
+             omitted (repeats), with {} of their requests and notes",
             count(summary.others),
-            count(summary.documents - summary.kept),
+            counted(summary.documents - summary.kept, "document"),
             count(summary.others_dropped),
         ));
     }

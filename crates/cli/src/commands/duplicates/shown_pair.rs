@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use differences::{PageOfPair, PageTextState, PrintedDifference, VerdictFigures, listed};
+use differences::{PageOfPair, PageTextState, PrintedDifference, VerdictValues, listed};
 use inspect::pair;
 use messages::CommandError;
 use serde::Serialize;
@@ -19,7 +19,7 @@ struct ShownPair<'a> {
     page: ShownPage<'a>,
     verdict: &'static str,
     reason: Option<String>,
-    figures: &'a VerdictFigures,
+    figures: &'a VerdictValues,
     /// Absent if a text is missing.
     #[serde(skip_serializing_if = "Option::is_none")]
     diff: Option<PrintedDifference>,
@@ -149,7 +149,7 @@ impl ShownPair<'_> {
         let figures = self.figures;
         let estimated = figures.estimated_resemblance?;
         let error = figures.standard_error.unwrap_or_default();
-        let (least, words) = figures.least_resemblance.zip(figures.words)?;
+        let (least, words) = figures.min_resemblance.zip(figures.words)?;
         let canonical = if figures.is_canonical {
             " and canonical pages"
         } else {

@@ -77,7 +77,7 @@ fn status_lines_are_read_as_browsers_read_them() {
 }
 
 /// One line of a script that printed a warning before its fields lost every page of its server:
-/// "the answer is not valid HTTP".
+/// "the response is not valid HTTP".
 #[test]
 fn a_malformed_line_costs_itself_and_no_more() {
     let (line, control) = (&[Warning::HeaderLine][..], &[Warning::ControlCharacter][..]);
@@ -139,7 +139,8 @@ fn one_rule_for_the_end_of_the_body_is_left() {
         ("Content-Length: +1", "", length),
         ("Content-Length: 1e3", "", length),
         ("Content-Length: 99999999999999999999", "", length),
-        // The engine keeps the two greatest for itself: "the answer's header fields are too large".
+        // The engine keeps the two greatest for itself: "the response's header fields are too
+        // large".
         ("Content-Length: 18446744073709551615", "", length),
         ("Content-Length: 18446744073709551614", "", length),
         ("Content-Length: 9223372036854775808", "", length),

@@ -2,7 +2,7 @@
 //!
 //! A host that comes too early gets a time to come again, as in a group, so no slot of the crawl
 //! sleeps. A request takes one of the address's slots first and then the next free beginning; the
-//! slot is held until the answer ends. So a silent server costs its own slots and no others.
+//! slot is held until the response ends. So a silent server costs its own slots and no others.
 //!
 //! Invariant: at most `address_slots` requests are in flight, and their beginnings are at least
 //! `address_gap` apart, for redirects and robots.txt too.
@@ -12,10 +12,10 @@ use std::time::Duration;
 use tokio::time::Instant;
 use web::Host;
 
-use super::group::{LEAST_GAP, SHORT};
-use super::readiness::{KEPT, Readiness};
+use super::group::{MAX_WAIT_IN_SLOT, MIN_GAP};
+use super::readiness::{MIN_RETENTION, Readiness};
 use super::wait_queue::WaitQueue;
-use crate::politeness::pacing::{Answer, PacingRules};
+use crate::politeness::pacing::{PacedResponse, PacingRules};
 
 /// Maximum time that a place is kept for a host that may begin.
 const GRANTED: Duration = Duration::from_secs(2);
@@ -23,7 +23,7 @@ const GRANTED: Duration = Duration::from_secs(2);
 const RECHECK: Duration = Duration::from_secs(5);
 
 pub(super) struct AddressState {
-    /// Time from one beginning to the next, averaged over the last answers.
+    /// Time from one beginning to the next, averaged over the last responses.
     gap: Duration,
     /// Time from one free slot to the next, averaged likewise, and at least `gap`.
     turn: Duration,
@@ -41,7 +41,7 @@ impl AddressState {
         let gap = rules.address_gap().unwrap_or_default();
         Self {
             gap,
-            turn: gap.max(LEAST_GAP),
+            turn: gap.max(MIN_GAP),
             moved: now,
             granted: Vec::new(),
             queue: WaitQueue::default(),
@@ -61,7 +61,7 @@ impl AddressState {
         let ahead = u32::try_from(self.granted.len()).unwrap_or(u32::MAX);
         let begins = self.readiness.ready.max(now) + self.gap.saturating_mul(ahead);
         let is_due = match self.queue.due(host) {
-            Some(due) => due <= now + SHORT,
+            Some(due) => due <= now + MAX_WAIT_IN_SLOT,
             // A host that is due soon does not wait for one that comes just now.
             None => self
                 .queue
@@ -69,7 +69,7 @@ impl AddressState {
                 .is_none_or(|first| first >= begins + self.gap),
         };
         let is_vacant = self.readiness.free_slots() > self.granted.len();
-        if is_vacant && is_due && begins <= now + SHORT {
+        if is_vacant && is_due && begins <= now + MAX_WAIT_IN_SLOT {
             self.queue.leave(host);
             self.granted.push((host.clone(), now));
             return None;
@@ -77,13 +77,13 @@ impl AddressState {
         let base = if is_vacant {
             begins
         } else {
-            // The end of an answer is unknown: the longer the silence, the later the next attempt.
+            // The end of a response is unknown: the longer the silence, the later the next attempt.
             let silent = now.saturating_duration_since(self.moved);
             begins.max(now + silent.min(RECHECK).max(self.turn / 2))
         };
-        let least = rules.address_gap().unwrap_or_default().max(LEAST_GAP);
+        let least = rules.address_gap().unwrap_or_default().max(MIN_GAP);
         let due = self.queue.schedule_spaced(host, base, self.turn, least);
-        self.readiness.kept = self.readiness.kept.max(due + KEPT);
+        self.readiness.kept = self.readiness.kept.max(due + MIN_RETENTION);
         Some(due)
     }
 
@@ -92,28 +92,28 @@ impl AddressState {
         self.queue.leave(host);
         self.granted.retain(|(other, _)| other != host);
         let begins = self.readiness.ready.max(now);
-        // The rules may have changed since the last answer.
+        // The rules may have changed since the last response.
         let gap = self.gap.max(rules.address_gap().unwrap_or_default());
         self.readiness.postpone(begins + gap);
         self.moved = begins;
         begins
     }
 
-    /// Records an answer whose slot was held for `held`.
+    /// Records a response whose slot was held for `held`.
     pub(super) fn end(
         &mut self,
         now: Instant,
         held: Duration,
-        answer: &Answer,
+        response: &PacedResponse,
         rules: &PacingRules,
     ) {
         self.moved = now;
-        let Some(gap) = rules.address_gap_after(answer) else {
+        let Some(gap) = rules.address_gap_after(response) else {
             return;
         };
         let slots = u32::try_from(rules.address_slots()).unwrap_or(u32::MAX);
-        let turn = gap.max(held / slots).max(LEAST_GAP);
-        // Averages: one slow answer does not move all that wait.
+        let turn = gap.max(held / slots).max(MIN_GAP);
+        // Averages: one slow response does not move all that wait.
         self.gap = self.gap.saturating_add(gap) / 2;
         self.turn = self.turn.saturating_add(turn) / 2;
     }

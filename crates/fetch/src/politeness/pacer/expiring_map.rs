@@ -11,7 +11,7 @@ use super::readiness::Readiness;
 /// Maximum rounding error of a stored time: storing a time reads two clocks in whole milliseconds.
 pub(super) const ROUNDED: Duration = Duration::from_millis(2);
 /// Minimum size for a sweep.
-const FEW: usize = 1024;
+const MIN_SWEEP_SIZE: usize = 1024;
 /// Maximum number of items. Beyond, waiting items are forgotten too, the soonest ready first: the
 /// frontier knows their times as well.
 pub(super) const MOST: usize = 1 << 18;
@@ -62,7 +62,7 @@ impl<K: Clone + Eq + Hash, V: AsRef<Readiness>> ExpiringMap<K, V> {
     /// Makes a sweep now and then, and forgets items that are not worth remembering: the cost is
     /// spread over the items added since the last sweep.
     fn make_room(&mut self, most: usize, now: Instant) {
-        if self.items.len() < self.sweep_at.max(FEW) {
+        if self.items.len() < self.sweep_at.max(MIN_SWEEP_SIZE) {
             return;
         }
         self.forget_idle(|readiness| readiness.kept <= now);

@@ -1,10 +1,10 @@
 //! The pacer's state of hosts that share their pace.
 //!
-//! | an answer of any host | what it means for all |
+//! | a response of any host | what it means for all |
 //! |---|---|
 //! | fine | the host's own wait: its delay, its slowness, its Crawl-delay |
 //! | 429, 503 | the host's own wait; the count in a row is over all hosts |
-//! | none, another fault of the server | the wait after a good answer: the failure is the host's
+//! | none, another fault of the server | the wait after a good response: the failure is the host's
 //! own |
 
 use std::time::Duration;
@@ -13,14 +13,14 @@ use tokio::time::Instant;
 use web::{Host, Pace, Timestamp, WaitReason};
 
 use super::expiring_map::ROUNDED;
-use super::readiness::{KEPT, Readiness};
+use super::readiness::{MIN_RETENTION, Readiness};
 use super::wait_queue::WaitQueue;
-use crate::politeness::pacing::{Answer, AnswerKind, Cooldown, HostPace, PacingRules};
+use crate::politeness::pacing::{Cooldown, HostPace, PacedResponse, PacingRules, ResponseKind};
 
 /// The longest wait that is made with a slot of the crawl in hand.
-pub(super) const SHORT: Duration = Duration::from_millis(100);
+pub(super) const MAX_WAIT_IN_SLOT: Duration = Duration::from_millis(100);
 /// Minimum distance between the times that hosts are given.
-pub(super) const LEAST_GAP: Duration = Duration::from_millis(10);
+pub(super) const MIN_GAP: Duration = Duration::from_millis(10);
 
 pub(super) struct GroupState {
     /// Requests to slow down in a row, of any of the hosts.
@@ -42,7 +42,7 @@ impl GroupState {
     pub(super) fn new(ready: Instant, now: Instant, rules: &PacingRules) -> Self {
         Self {
             failures: 0,
-            gap: HostPace::default().least(rules).wait.max(LEAST_GAP),
+            gap: HostPace::default().least(rules).wait.max(MIN_GAP),
             began: now,
             granted: None,
             queue: WaitQueue::default(),
@@ -55,12 +55,12 @@ impl GroupState {
     pub(super) fn enqueue_unless_ready(&mut self, host: &Host, now: Instant) -> Option<Instant> {
         let first_due = self.queue.first_due(now);
         let is_due = match self.queue.due(host) {
-            Some(due) => due <= now + SHORT,
+            Some(due) => due <= now + MAX_WAIT_IN_SLOT,
             // A host that is due in a moment does not wait for one that comes just now.
             None => first_due.is_none_or(|first| first > now + self.gap),
         };
         let (vacant, ready) = (self.is_vacant(host, now), self.readiness.ready);
-        if vacant && is_due && ready <= now + SHORT {
+        if vacant && is_due && ready <= now + MAX_WAIT_IN_SLOT {
             self.queue.leave(host);
             self.granted = Some((host.clone(), now));
             self.began = now;
@@ -69,12 +69,12 @@ impl GroupState {
         let base = if vacant {
             ready.max(now)
         } else {
-            // The end of the answer is unknown.
+            // The end of the response is unknown.
             let expected = (self.began + self.gap).max(now + self.gap / 2);
             ready.max(expected)
         };
         let due = self.queue.schedule(host, base, self.gap);
-        self.readiness.kept = self.readiness.kept.max(due + KEPT);
+        self.readiness.kept = self.readiness.kept.max(due + MIN_RETENTION);
         Some(due)
     }
 
@@ -83,11 +83,11 @@ impl GroupState {
         let promised = self
             .granted
             .as_ref()
-            .is_some_and(|(other, at)| other != host && *at + self.gap + SHORT > now);
+            .is_some_and(|(other, at)| other != host && *at + self.gap + MAX_WAIT_IN_SLOT > now);
         !promised && self.readiness.free_slots() > 0
     }
 
-    /// Lengthens the delay of all by this, counted from the last answer.
+    /// Lengthens the delay of all by this, counted from the last response.
     pub(super) fn wait_longer(&mut self, by: Duration) {
         self.readiness.postpone(self.readiness.ready + by);
     }
@@ -107,35 +107,35 @@ impl GroupState {
         self.readiness.postpone(now + least.wait);
     }
 
-    /// Records an answer, and returns the wait of the whole group.
+    /// Records a response, and returns the wait of the whole group.
     pub(super) fn end(
         &mut self,
         now: Instant,
-        answer: &Answer,
+        response: &PacedResponse,
         host: HostPace,
         rules: &PacingRules,
         chance: f64,
     ) -> Cooldown {
         self.fresh = true;
-        let calm = Answer {
-            kind: AnswerKind::Fine,
-            ..*answer
+        let calm = PacedResponse {
+            kind: ResponseKind::Fine,
+            ..*response
         };
         let pace = HostPace {
             failures: self.failures,
             ..host
         };
         let (_, usual) = pace.after(&calm, rules, chance);
-        let cooldown = match answer.kind {
-            AnswerKind::Failed | AnswerKind::Broken { .. } => usual,
-            AnswerKind::Fine | AnswerKind::SlowDown { .. } => {
-                let (pace, cooldown) = pace.after(answer, rules, chance);
+        let cooldown = match response.kind {
+            ResponseKind::Failed | ResponseKind::Broken { .. } => usual,
+            ResponseKind::Fine | ResponseKind::SlowDown { .. } => {
+                let (pace, cooldown) = pace.after(response, rules, chance);
                 self.failures = pace.failures;
                 cooldown
             }
         };
-        // Averaged with the old gap: one slow answer does not move all that wait.
-        self.gap = ((self.gap + answer.elapsed.saturating_add(usual.wait)) / 2).max(LEAST_GAP);
+        // Averaged with the old gap: one slow response does not move all that wait.
+        self.gap = ((self.gap + response.elapsed.saturating_add(usual.wait)) / 2).max(MIN_GAP);
         let readiness = &mut self.readiness;
         readiness.postpone(now + cooldown.wait);
         readiness.kept = readiness.kept.max(readiness.ready + cooldown.wait);

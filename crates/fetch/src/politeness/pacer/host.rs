@@ -7,14 +7,14 @@ use tokio::time::Instant;
 use web::{Pace, PageUrl, Timestamp};
 
 use super::expiring_map::ROUNDED;
-use super::readiness::{KEPT, Readiness};
+use super::readiness::{MIN_RETENTION, Readiness};
 use crate::politeness::pacing::{Cooldown, HostPace, PacingRules};
 
 pub(super) struct HostState {
     pub(super) pace: HostPace,
-    /// The wait after its last answer, with the reason.
+    /// The wait after its last response, with the reason.
     pub(super) cooldown: Cooldown,
-    /// The end of its last answer, for callers.
+    /// The end of its last response, for callers.
     pub(super) answered: Timestamp,
     /// The address of its last request.
     pub(super) address: Option<IpAddr>,
@@ -26,7 +26,7 @@ pub(super) struct HostState {
     pub(super) place: Option<Instant>,
     /// True if it was asked in this session, so that the state of earlier ones is obsolete.
     fresh: bool,
-    /// The end of the last answer, or its assumed end.
+    /// The end of the last response, or its assumed end.
     ended: Option<Instant>,
     pub(super) readiness: Readiness,
 }
@@ -63,12 +63,12 @@ impl HostState {
 
     /// Sets the `Crawl-delay`. It counts from the request for robots.txt itself, which ended before
     /// the delay was known.
-    pub(super) fn ask_crawl_delay(&mut self, delay: Option<Duration>, rules: &PacingRules) {
+    pub(super) fn set_crawl_delay(&mut self, delay: Option<Duration>, rules: &PacingRules) {
         self.pace.crawl_delay = delay;
         self.keep_distance(rules);
     }
 
-    /// Keeps the minimum distance of the rules from the last answer, if it is longer than before.
+    /// Keeps the minimum distance of the rules from the last response, if it is longer than before.
     pub(super) fn keep_distance(&mut self, rules: &PacingRules) {
         let least = self.pace.least(rules);
         if least.wait > self.cooldown.wait || self.cooldown.why == web::WaitReason::CrawlDelay {
@@ -116,7 +116,7 @@ impl HostState {
         self.readiness.postpone(ready);
     }
 
-    /// Records an answer and its consequences.
+    /// Records a response and its consequences.
     pub(super) fn end(
         &mut self,
         now: Instant,
@@ -131,7 +131,7 @@ impl HostState {
         self.cooldown = cooldown;
         let ready = self.readiness.ready.max(now + cooldown.wait);
         self.readiness.ready = ready;
-        self.readiness.kept = ready + cooldown.wait.max(KEPT);
+        self.readiness.kept = ready + cooldown.wait.max(MIN_RETENTION);
         ready
     }
 }

@@ -9,7 +9,7 @@ use tokio::time::{Instant, sleep_until};
 use crate::politeness::pacing::PacingRules;
 
 /// Minimum time that a host is remembered after it was ready.
-pub(super) const KEPT: Duration = Duration::from_secs(60);
+pub(super) const MIN_RETENTION: Duration = Duration::from_secs(60);
 
 /// The next time of a host or a group.
 pub(super) struct Readiness {
@@ -29,7 +29,7 @@ impl Readiness {
     pub(super) fn with_slots(ready: Instant, slots: usize) -> Self {
         Self {
             ready,
-            kept: ready + KEPT,
+            kept: ready + MIN_RETENTION,
             slots: Arc::new(Semaphore::new(slots.clamp(1, Semaphore::MAX_PERMITS))),
         }
     }
@@ -52,7 +52,7 @@ impl Readiness {
     /// Keeps it from being asked before `ready`.
     pub(super) fn postpone(&mut self, ready: Instant) {
         self.ready = self.ready.max(ready);
-        self.kept = self.kept.max(self.ready + KEPT);
+        self.kept = self.kept.max(self.ready + MIN_RETENTION);
     }
 
     /// Takes a permit, and waits for it in turn.

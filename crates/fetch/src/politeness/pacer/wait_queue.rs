@@ -2,7 +2,7 @@
 //!
 //! No task waits: a host that comes too early is given a time to come again, one gap behind the
 //! hosts before. So ten thousand hosts of a group cost ten thousand times, and no slot of the
-//! crawl. Times are guesses, because the length of answers is unknown: a host that comes and is
+//! crawl. Times are guesses, because the length of responses is unknown: a host that comes and is
 //! still too early keeps its number and gets a new time. Hosts far behind get a time sooner than
 //! their turn can be, so that a group that got faster is not asked as if it were still slow.
 //!

@@ -104,7 +104,7 @@ impl Meta {
     }
 
     /// Returns true if a flush has begun but not ended.
-    pub(in crate::embedded) fn is_flush_under_way(&self) -> Result<bool, StoreFault> {
+    pub(in crate::embedded) fn is_flush_in_progress(&self) -> Result<bool, StoreFault> {
         Ok(self.get(FLUSH_NAME)?.unwrap_or(false))
     }
 
@@ -202,11 +202,11 @@ mod tests {
     fn a_flush_that_was_cut_short_is_known_by_its_marker() {
         let directory = tempfile::tempdir().unwrap();
         let open = || Meta::open(&Database::open(directory.path()).unwrap()).unwrap();
-        assert!(!open().is_flush_under_way().unwrap());
+        assert!(!open().is_flush_in_progress().unwrap());
         open().begin_flush().unwrap();
-        assert!(open().is_flush_under_way().unwrap());
+        assert!(open().is_flush_in_progress().unwrap());
         open().end_flush(WATERMARK, &12_u64).unwrap();
-        assert!(!open().is_flush_under_way().unwrap());
+        assert!(!open().is_flush_in_progress().unwrap());
         assert_eq!(open().get::<u64>(WATERMARK).unwrap(), Some(12));
     }
 

@@ -54,7 +54,7 @@ impl EmbeddedStore {
         let needed = tables
             .saturating_add(unflushed.saturating_mul(WRITE_AMPLIFICATION))
             .saturating_add(LEFT_FREE);
-        let free = self.disk.free_room(self.database.path());
+        let free = self.disk.free_space(self.database.path());
         let has_room = free.is_none_or(|free| free >= needed);
         if !has_room {
             tracing::warn!(

@@ -29,7 +29,7 @@ use super::take;
 const SEGMENT_BYTES: usize = 512 << 10;
 const HEADER_BYTES: usize = 20;
 /// Minimum room in a segment for a message to begin.
-const MOST_HEAD_BYTES: usize = 32;
+const MAX_HEAD_BYTES: usize = 32;
 
 const NOTHING: u8 = 0;
 const CAP: u8 = 2;
@@ -162,13 +162,13 @@ impl Header {
 /// Returns the offset in a segment where a message should begin but does not.
 fn tear_in(segment: &[u8], lsn: Lsn) -> Option<usize> {
     let mut place = HEADER_BYTES;
-    while place + MOST_HEAD_BYTES <= SEGMENT_BYTES {
+    while place + MAX_HEAD_BYTES <= SEGMENT_BYTES {
         let rest = segment.get(place..).unwrap_or_default();
         match message(rest, (lsn / SEGMENT) as u64) {
             Some((CAP, _)) => return None,
             Some((_, length)) => place += length,
             // The engine ignores such a rest if it was there on opening.
-            None if place + MOST_HEAD_BYTES == SEGMENT_BYTES
+            None if place + MAX_HEAD_BYTES == SEGMENT_BYTES
                 && rest.iter().all(|byte| *byte == NOTHING) =>
             {
                 return None;

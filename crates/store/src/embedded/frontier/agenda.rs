@@ -5,8 +5,8 @@
 
 use super::host_state::HostState;
 use super::probe_turns::HostProbes;
-use super::tally::Tally;
 use super::turns::Turn;
+use super::wait_counts::WaitCounts;
 use crate::frontier::FrontierRules;
 
 /// The kind of entries to lease.
@@ -31,7 +31,7 @@ impl Wanted {
 pub(super) struct Agenda {
     waiting: u64,
     leased: u64,
-    aside: u64,
+    quarantined: u64,
     pages: u64,
     requisites: u64,
     /// Entries other than the probes of mirrors.
@@ -84,14 +84,14 @@ impl HostState {
             ready: (may_probe && own_probes > 0).then_some(self.pace.ready),
         };
         let is_any_due = due.iter().any(Option::is_some) || probes.ready.is_some();
-        let may_come = |tally: &Tally, due: bool| match is_unreachable {
+        let may_come = |counts: &WaitCounts, due: bool| match is_unreachable {
             true => 0,
-            false => tally.later + tally.aside + if due { tally.waiting() } else { 0 },
+            false => counts.later + counts.quarantined + if due { counts.waiting() } else { 0 },
         };
         Agenda {
             waiting,
             leased: self.leased,
-            aside: self.all.aside,
+            quarantined: self.all.quarantined,
             pages: self.pages + self.unrecorded,
             requisites: self.requisites.live,
             others: ordinary + open_probes + self.probes.out - self.mirrored.out,
@@ -114,9 +114,9 @@ pub(super) struct Sums {
     pub(super) waiting: u64,
     /// Pages out on lease.
     pub(super) leased: u64,
-    /// Pages that are set aside.
-    pub(super) aside: u64,
-    /// Hosts with pages that are waiting, set aside or out.
+    /// Pages that are quarantined.
+    pub(super) quarantined: u64,
+    /// Hosts with pages that are waiting, quarantined or out.
     pub(super) active_hosts: u64,
     /// Hosts with at least one fetched page.
     pub(super) visited_hosts: u64,
@@ -136,11 +136,12 @@ pub(super) struct Sums {
 impl Sums {
     /// Replaces the agenda of one host.
     pub(super) fn replace(&mut self, before: &Agenda, after: &Agenda) {
-        let active = |agenda: &Agenda| u64::from(agenda.waiting + agenda.leased + agenda.aside > 0);
+        let active =
+            |agenda: &Agenda| u64::from(agenda.waiting + agenda.leased + agenda.quarantined > 0);
         let visited = |agenda: &Agenda| u64::from(agenda.pages > 0);
         self.waiting = self.waiting + after.waiting - before.waiting;
         self.leased = self.leased + after.leased - before.leased;
-        self.aside = self.aside + after.aside - before.aside;
+        self.quarantined = self.quarantined + after.quarantined - before.quarantined;
         self.active_hosts = self.active_hosts + active(after) - active(before);
         self.requisites = self.requisites + after.requisites - before.requisites;
         self.others = self.others + after.others - before.others;

@@ -24,7 +24,7 @@ impl Queue {
             Record::Held { finds } => finds.iter().for_each(|found| self.state.held.hold(found)),
             Record::Leased { sequences } => {
                 self.state.asked = true;
-                self.state.under_way.extend(sequences);
+                self.state.in_flight.extend(sequences);
             }
             Record::Returned {
                 sequence,
@@ -32,7 +32,7 @@ impl Queue {
                 pace,
             } => {
                 self.keep_pace(host, *pace);
-                self.state.under_way.remove(sequence);
+                self.state.in_flight.remove(sequence);
                 if let Some(place) = self.come_back(*sequence) {
                     self.wait_again(place);
                 }
@@ -55,23 +55,23 @@ impl Queue {
                 }
             }
             Record::Stopped => {
-                self.state.under_way.clear();
+                self.state.in_flight.clear();
                 self.state.asked = false;
             }
             Record::Restarted { at, rule } => {
-                let floor = *at + rule.least_wait;
+                let floor = *at + rule.min_wait;
                 self.wait_after_death(floor, |pace| pace.after_restart(*at, *rule));
             }
-            Record::ClockSetBack { to, least_wait } => {
-                self.set_back(*to, *least_wait);
+            Record::ClockSetBack { to, min_wait } => {
+                self.set_back(*to, *min_wait);
                 self.touch_all();
             }
             // Waits use a clock that cannot be set. Separated pages concern the signatures.
             Record::ClockSet { .. } | Record::Distinct(_) => {}
             Record::Died { sequences } => {
                 for sequence in sequences {
-                    self.state.under_way.remove(sequence);
-                    self.state.struck.entry(*sequence).or_default().strikes += 1;
+                    self.state.in_flight.remove(sequence);
+                    self.state.crashed.entry(*sequence).or_default().crashes += 1;
                 }
             }
             Record::Paced { host, pace } => self.keep_pace(host, *pace),
@@ -82,7 +82,7 @@ impl Queue {
                 self.state.archived_at = [self.state.archived_at[1], span.end];
                 if std::mem::take(&mut self.state.archive_cut) {
                     self.state.archive = Some(ArchiveSpan {
-                        ticket: 0,
+                        archive_sequence: 0,
                         file: file.clone(),
                         end: *end,
                     });
@@ -187,7 +187,7 @@ impl Queue {
         self.pending_bytes += body.weight();
         self.pending.insert(Place { host, rank }, body);
         self.hosts.change(host, |host| {
-            host.tally(rank, |tally| tally.live += 1);
+            host.update_counts(rank, |counts| counts.live += 1);
             host.rewind(rank);
         });
         self.touch(host);
@@ -196,8 +196,8 @@ impl Queue {
     /// Removes a settled entry.
     fn take_out(&mut self, place: Place) {
         let sequence = place.rank.sequence;
-        self.state.under_way.remove(&sequence);
-        self.state.struck.remove(&sequence);
+        self.state.in_flight.remove(&sequence);
+        self.state.crashed.remove(&sequence);
         self.forget_tries(place);
         self.come_back(sequence);
         let removed = self.pending.remove(&place);
@@ -207,8 +207,8 @@ impl Queue {
         let in_blocks = removed.is_none() || sequence < self.doubtful;
         let newly_gone = in_blocks && self.gone.insert(place);
         self.hosts.change(place.host, |host| {
-            host.tally(place.rank, |tally| {
-                tally.live = tally.live.saturating_sub(1);
+            host.update_counts(place.rank, |counts| {
+                counts.live = counts.live.saturating_sub(1);
             });
             host.gone += u32::from(newly_gone);
         });
@@ -217,7 +217,7 @@ impl Queue {
 
     fn postpone(&mut self, entry: &QueueEntry, at: Timestamp) {
         let place = self.place_of(entry);
-        self.state.under_way.remove(&entry.sequence);
+        self.state.in_flight.remove(&entry.sequence);
         self.come_back(entry.sequence);
         self.forget_tries(place);
         let tries = Tries {
@@ -227,7 +227,7 @@ impl Queue {
         };
         self.tries.insert(place, tries);
         self.later.insert((at, entry.sequence), place);
-        self.hosts.tally(place, |tally| tally.later += 1);
+        self.hosts.update_counts(place, |counts| counts.later += 1);
         self.touch(place.host);
     }
 
@@ -237,8 +237,9 @@ impl Queue {
         };
         let postponed = self.later.remove(&(tries.due, place.rank.sequence));
         if postponed.is_some() {
-            self.hosts
-                .tally(place, |tally| tally.later = tally.later.saturating_sub(1));
+            self.hosts.update_counts(place, |counts| {
+                counts.later = counts.later.saturating_sub(1);
+            });
         }
     }
 
@@ -246,7 +247,7 @@ impl Queue {
     fn come_back(&mut self, sequence: u64) -> Option<Place> {
         let place = self.out.remove(&sequence)?;
         self.hosts
-            .tally(place, |tally| tally.out = tally.out.saturating_sub(1));
+            .update_counts(place, |counts| counts.out = counts.out.saturating_sub(1));
         Some(place)
     }
 
@@ -261,8 +262,8 @@ impl Queue {
     }
 
     /// Shortens waits after the clock was set back; no wait becomes longer.
-    fn set_back(&mut self, now: Timestamp, least_wait: Duration) {
-        for (host, by) in self.hosts.set_back(now, least_wait) {
+    fn set_back(&mut self, now: Timestamp, min_wait: Duration) {
+        for (host, by) in self.hosts.set_back(now, min_wait) {
             let places = Place::first_of(host)..=Place::last_of(host);
             for (place, tries) in self.tries.range_mut(places) {
                 let (due, sequence) = (tries.due, place.rank.sequence);
@@ -272,7 +273,7 @@ impl Queue {
                 }
             }
         }
-        self.state.floor = self.state.floor.min(now + least_wait);
+        self.state.floor = self.state.floor.min(now + min_wait);
     }
 
     fn keep_pace(&mut self, host: &Host, pace: Pace) {
@@ -287,34 +288,36 @@ impl Queue {
         Place { host, rank }
     }
 
-    /// Sets aside the entries that too many sessions died with, and looks up their places if they
-    /// are unknown.
-    pub(super) fn set_aside(&mut self) -> Result<(), StoreFault> {
+    /// Quarantines the entries that too many sessions crashed with, and looks up their places if
+    /// they are unknown.
+    pub(super) fn quarantine(&mut self) -> Result<(), StoreFault> {
         let state = &self.state;
         let is_without_place = |sequence: u64| {
-            let struck = state.struck.get(&sequence);
-            state.is_set_aside(sequence) && struck.is_some_and(|struck| struck.place.is_none())
+            let crashed = state.crashed.get(&sequence);
+            state.is_quarantined(sequence) && crashed.is_some_and(|crashed| crashed.place.is_none())
         };
         let is_lost = |place: &Place| is_without_place(place.rank.sequence);
         let mut found: Vec<Place> = Vec::new();
-        if state.struck.keys().copied().any(is_without_place) {
+        if state.crashed.keys().copied().any(is_without_place) {
             let mut add = |place: Place| found.extend(Some(place).filter(is_lost));
             self.pending.keys().copied().for_each(&mut add);
             self.blocks.each(add)?;
         }
         for place in found {
-            let struck = self.state.struck.get_mut(&place.rank.sequence);
-            struck.expect("it was lost").place = Some(place);
+            let crashed = self.state.crashed.get_mut(&place.rank.sequence);
+            crashed.expect("it was lost").place = Some(place);
         }
-        let struck = self.state.struck.iter();
+        let crashed = self.state.crashed.iter();
         let is_here =
-            |number: &u64| self.aside.contains_key(number) || self.out.contains_key(number);
-        let aside = struck.filter(|(sequence, _)| self.state.is_set_aside(**sequence));
+            |number: &u64| self.quarantined.contains_key(number) || self.out.contains_key(number);
+        let quarantined = crashed.filter(|(sequence, _)| self.state.is_quarantined(**sequence));
         // A working copy repeats this for hosts that arrive later.
-        let aside = aside.filter(|(sequence, _)| !is_here(sequence));
-        let aside: Vec<Place> = aside.filter_map(|(_, struck)| struck.place).collect();
-        for place in aside {
-            // A postponed entry is set aside when it is due.
+        let quarantined = quarantined.filter(|(sequence, _)| !is_here(sequence));
+        let quarantined: Vec<Place> = quarantined
+            .filter_map(|(_, crashed)| crashed.place)
+            .collect();
+        for place in quarantined {
+            // A postponed entry is quarantined when it is due.
             if !self.tries.get(&place).is_some_and(|tries| tries.waits) {
                 self.wait_again(place);
             }

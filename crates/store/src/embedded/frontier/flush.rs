@@ -342,7 +342,7 @@ impl Queue {
         let best_first = self.hosts.rules().best_first;
         state.levels = best_first.then(|| record.levels.into_levels());
         for (rank, ..) in &record.tries {
-            state.tally(*rank, |tally| tally.later += 1);
+            state.update_counts(*rank, |counts| counts.later += 1);
         }
         state.gone = record.gone.len() as u32;
         let host = self.hosts.add(state);

@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use web::{Host, Pace, Timestamp};
 
 use super::place::{Body, Level, Rank, Urgency};
-use super::tally::Tally;
 use super::turns::{Levels, Turn};
+use super::wait_counts::WaitCounts;
 use crate::frontier::FrontierRules;
 use crate::off_topic_streak::OffTopicStreak;
 
@@ -20,13 +20,13 @@ pub(super) struct HostState {
     /// Its consecutive pages off topic since the last page on topic.
     pub(super) off_topic_streak: OffTopicStreak,
     /// Unsettled entries.
-    pub(super) all: Tally,
+    pub(super) all: WaitCounts,
     /// Unsettled requisites.
-    pub(super) requisites: Tally,
+    pub(super) requisites: WaitCounts,
     /// Unsettled probes.
-    pub(super) probes: Tally,
+    pub(super) probes: WaitCounts,
     /// Unsettled probes of mirrors.
-    pub(super) mirrored: Tally,
+    pub(super) mirrored: WaitCounts,
     /// All entries by urgency, in a crawl with the best host first.
     pub(super) levels: Option<Levels>,
     /// Entries out on lease.
@@ -54,10 +54,10 @@ impl HostState {
             pace,
             pages: 0,
             off_topic_streak: OffTopicStreak::default(),
-            all: Tally::default(),
-            requisites: Tally::default(),
-            probes: Tally::default(),
-            mirrored: Tally::default(),
+            all: WaitCounts::default(),
+            requisites: WaitCounts::default(),
+            probes: WaitCounts::default(),
+            mirrored: WaitCounts::default(),
             levels: None,
             leased: 0,
             asked: Timestamp::default(),
@@ -71,7 +71,7 @@ impl HostState {
     }
 
     /// Changes the count for this rank.
-    pub(super) fn tally(&mut self, rank: Rank, count: impl Fn(&mut Tally)) {
+    pub(super) fn update_counts(&mut self, rank: Rank, count: impl Fn(&mut WaitCounts)) {
         count(&mut self.all);
         if rank.is_requisite() {
             count(&mut self.requisites);
@@ -83,7 +83,7 @@ impl HostState {
             count(&mut self.mirrored);
         }
         if let Some(levels) = &mut self.levels {
-            levels.tally(rank, count);
+            levels.update_counts(rank, count);
         }
     }
 

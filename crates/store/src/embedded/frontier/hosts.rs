@@ -16,8 +16,8 @@ use super::anticipated::Anticipated;
 use super::host_state::HostState;
 use super::place::{Level, Place, Rank};
 use super::probe_turns::ProbeTurns;
-use super::tally::Tally;
 use super::turns::{Levels, Turns};
+use super::wait_counts::WaitCounts;
 use crate::budget::{self, DomainCounts};
 use crate::frontier::FrontierRules;
 
@@ -162,8 +162,8 @@ impl Hosts {
     }
 
     /// Changes the counts of the host of this place for the kinds of its entry.
-    pub(super) fn tally(&mut self, place: Place, count: impl Fn(&mut Tally)) {
-        self.change(place.host, |host| host.tally(place.rank, count));
+    pub(super) fn update_counts(&mut self, place: Place, count: impl Fn(&mut WaitCounts)) {
+        self.change(place.host, |host| host.update_counts(place.rank, count));
     }
 
     /// Takes the host whose turn it is at `now`. It is skipped until [`Hosts::next_round`]. Returns
@@ -260,15 +260,11 @@ impl Hosts {
 
     /// Moves the times of all hosts to a clock that was set back. Returns the hosts whose entries
     /// must be moved too, and the amount.
-    pub(super) fn set_back(
-        &mut self,
-        now: Timestamp,
-        least_wait: Duration,
-    ) -> Vec<(u32, Duration)> {
-        self.set_floor(self.floor.min(now + least_wait));
+    pub(super) fn set_back(&mut self, now: Timestamp, min_wait: Duration) -> Vec<(u32, Duration)> {
+        self.set_floor(self.floor.min(now + min_wait));
         let mut moved = Vec::new();
         for number in self.numbers() {
-            let (pace, by) = self.get(number).pace.set_back(now, least_wait);
+            let (pace, by) = self.get(number).pace.set_back(now, min_wait);
             if pace != self.get(number).pace {
                 self.change(number, |host| host.pace = pace);
             }
@@ -287,12 +283,12 @@ impl Hosts {
 
     /// Gives another chance to the hosts that have had their last chance.
     pub(super) fn give_new_chances(&mut self, now: Timestamp) {
-        let least_wait = self.rules.least_wait;
+        let min_wait = self.rules.min_wait;
         for number in self.numbers() {
             let host = self.get(number);
             if host.pace.is_past_last_chance(host.pages > 0) {
                 self.change(number, |host| {
-                    host.pace = host.pace.with_new_chance(now, least_wait);
+                    host.pace = host.pace.with_new_chance(now, min_wait);
                 });
             }
         }

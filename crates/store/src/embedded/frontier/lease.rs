@@ -2,7 +2,7 @@
 //!
 //! The first entries of a host are read from its blocks and from memory when its turn comes, a few
 //! at a time. If an entry arrives later that belongs before them, the host reads again from there.
-//! Set-aside entries are leased one at a time, when nothing is out and no other entry can be
+//! Quarantined entries are leased one at a time, when nothing is out and no other entry can be
 //! leased.
 
 use journal::{Journal, Record, StoreFault};
@@ -52,8 +52,8 @@ impl Queue {
         if self.hosts.sums().leased > 0 {
             return Ok(Supply::NothingBefore(next.unwrap_or(Timestamp::NEVER)));
         }
-        let aside = self.lease_aside(journal, now, want, filter)?;
-        let mut supply = aside.or_before(next);
+        let quarantined = self.lease_quarantined(journal, now, want, filter)?;
+        let mut supply = quarantined.or_before(next);
         let [all, requisites] = self.hosts.sums().hopeful;
         let hopeful = match filter {
             LeaseFilter::All => all,
@@ -122,15 +122,15 @@ impl Queue {
         first.map(|((due, _), _)| *due)
     }
 
-    /// Leases a set-aside entry when nothing is out and no other entry can be leased.
-    fn lease_aside(
+    /// Leases a quarantined entry when nothing is out and no other entry can be leased.
+    fn lease_quarantined(
         &mut self,
         journal: &Journal,
         now: Timestamp,
         want: usize,
         filter: LeaseFilter,
     ) -> Result<Supply, StoreFault> {
-        let open = self.aside.iter().filter(|(_, place)| {
+        let open = self.quarantined.iter().filter(|(_, place)| {
             let is_wanted = filter == LeaseFilter::All || place.rank.is_requisite();
             is_wanted && self.hosts.has_room(place.host, place.rank)
         });
@@ -144,9 +144,10 @@ impl Queue {
             return Ok(Supply::NothingBefore(ready));
         }
         let body = self.body(place)?;
-        self.aside.remove(&place.rank.sequence);
-        self.hosts
-            .tally(place, |tally| tally.aside = tally.aside.saturating_sub(1));
+        self.quarantined.remove(&place.rank.sequence);
+        self.hosts.update_counts(place, |counts| {
+            counts.quarantined = counts.quarantined.saturating_sub(1);
+        });
         if self.supersede(journal, place.rank, &body)? {
             return self.lease(journal, now, want, filter);
         }
@@ -157,11 +158,11 @@ impl Queue {
 
     fn hand_out(&mut self, place: Place, body: Body, now: Timestamp) -> Result<Lease, StoreFault> {
         let attempts = self.tries.get(&place).map_or(0, |tries| tries.attempts);
-        let strikes = self.state.strikes(place.rank.sequence);
-        let entry = body.into_entry(place.rank, attempts, strikes)?;
+        let crashes = self.state.crashes(place.rank.sequence);
+        let entry = body.into_entry(place.rank, attempts, crashes)?;
         self.out.insert(entry.sequence, place);
         self.hosts.change(place.host, |host| {
-            host.tally(place.rank, |tally| tally.out += 1);
+            host.update_counts(place.rank, |counts| counts.out += 1);
             host.leased += 1;
             host.asked = now;
         });
@@ -169,7 +170,7 @@ impl Queue {
         let is_probed = found.is_probed();
         // A URL whose visit has begun is not excluded: a kept page may have linked to it in the
         // meantime.
-        let is_begun = is_probed && (attempts > 0 || strikes > 0);
+        let is_begun = is_probed && (attempts > 0 || crashes > 0);
         let (patterns, rules) = (&mut self.state.patterns, self.hosts.rules());
         let excluded = match found.requisite {
             0 if !is_begun && !found.is_ordered() => {
@@ -246,7 +247,7 @@ impl Queue {
         let sequence = place.rank.sequence;
         !self.gone.contains(&place)
             && !self.out.contains_key(&sequence)
-            && !self.aside.contains_key(&sequence)
+            && !self.quarantined.contains_key(&sequence)
             && !self.tries.get(&place).is_some_and(|tries| tries.waits)
     }
 
@@ -256,7 +257,7 @@ impl Queue {
             return Ok(body.clone());
         }
         let found = self.blocks.body(place)?;
-        found.ok_or_else(|| broken("a page that was set aside is not in the queue".to_owned()))
+        found.ok_or_else(|| broken("a page that was quarantined is not in the queue".to_owned()))
     }
 
     fn recall_due(&mut self, now: Timestamp) {
@@ -267,17 +268,19 @@ impl Queue {
             if let Some(tries) = self.tries.get_mut(&place) {
                 tries.waits = false;
             }
-            self.hosts
-                .tally(place, |tally| tally.later = tally.later.saturating_sub(1));
+            self.hosts.update_counts(place, |counts| {
+                counts.later = counts.later.saturating_sub(1);
+            });
             self.wait_again(place);
         }
     }
 
-    /// Puts an entry back, either at its place or aside.
+    /// Puts an entry back, either at its place or quarantined.
     pub(super) fn wait_again(&mut self, place: Place) {
-        if self.state.is_set_aside(place.rank.sequence) {
-            self.aside.insert(place.rank.sequence, place);
-            self.hosts.tally(place, |tally| tally.aside += 1);
+        if self.state.is_quarantined(place.rank.sequence) {
+            self.quarantined.insert(place.rank.sequence, place);
+            self.hosts
+                .update_counts(place, |counts| counts.quarantined += 1);
         } else {
             self.hosts.heads_of(place.host).rewind(place.rank);
         }

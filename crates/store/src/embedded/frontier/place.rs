@@ -196,7 +196,7 @@ impl Body {
         self,
         rank: Rank,
         attempts: u32,
-        strikes: u32,
+        crashes: u32,
     ) -> Result<QueueEntry, StoreFault> {
         let parse = |text: &str| {
             PageUrl::of_stored(text).map_err(|error| StoreFault::Tables {
@@ -215,7 +215,7 @@ impl Body {
             sequence: rank.sequence,
             discovered,
             attempts,
-            strikes,
+            crashes,
         })
     }
 }

@@ -35,16 +35,16 @@ impl Queue {
         let pace = self.hosts.get(host).pace;
         match settlement {
             Settlement::Done(visit) => {
-                let ticket = visit.archived.as_ref().map(|span| span.ticket);
+                let archive_sequence = visit.archived.as_ref().map(|span| span.archive_sequence);
                 let ended = Ended {
                     lease,
                     visit,
                     ready: pace.ready,
                 };
-                match ticket {
+                match archive_sequence {
                     None => self.end(journal, ended),
-                    Some(ticket) => {
-                        self.early.insert(ticket, ended);
+                    Some(archive_sequence) => {
+                        self.early.insert(archive_sequence, ended);
                         self.end_in_order(journal)
                     }
                 }
@@ -81,10 +81,10 @@ impl Queue {
     }
 
     fn end_in_order(&mut self, journal: &Journal) -> Result<(), StoreFault> {
-        while let Some(ended) = self.early.remove(&self.next_ticket) {
+        while let Some(ended) = self.early.remove(&self.next_archive_sequence) {
             self.end(journal, ended)?;
             // After a failure the archive must not count as settled behind this visit.
-            self.next_ticket += 1;
+            self.next_archive_sequence += 1;
         }
         Ok(())
     }
@@ -163,7 +163,7 @@ impl Queue {
 
     /// Revokes the record of a visit that a user wants repeated, and queues its URL again: it is
     /// visited even if its pattern is closed.
-    pub(in super::super) fn revoke_by_order(
+    pub(in super::super) fn revoke_by_action(
         &mut self,
         journal: &Journal,
         void: Void,

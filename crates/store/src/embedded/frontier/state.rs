@@ -11,7 +11,7 @@ use web::{PageUrl, Timestamp, UrlKey};
 
 use super::claims::HeldUrls;
 use super::place::Place;
-use crate::frontier::STRIKES_ASIDE;
+use crate::frontier::CRASHES_TO_QUARANTINE;
 use crate::patterns::Patterns;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -29,9 +29,9 @@ pub(super) struct FrontierState {
     /// session that died.
     pub(super) floor: Timestamp,
     /// Leases that have not come back.
-    pub(super) under_way: BTreeSet<u64>,
-    /// Entries that sessions died with.
-    pub(super) struck: BTreeMap<u64, Struck>,
+    pub(super) in_flight: BTreeSet<u64>,
+    /// Entries that sessions crashed with.
+    pub(super) crashed: BTreeMap<u64, Crashed>,
     pub(super) voids: Voids,
     /// URLs that wait for the end of a claim.
     pub(super) held: HeldUrls,
@@ -45,10 +45,10 @@ pub(super) struct FrontierState {
     pub(super) patterns: Patterns,
 }
 
-/// An entry that sessions died with.
+/// An entry that sessions crashed with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Struck {
-    pub(super) strikes: u32,
+pub(super) struct Crashed {
+    pub(super) crashes: u32,
     /// Its place, once it has been looked up.
     pub(super) place: Option<Place>,
 }
@@ -79,14 +79,14 @@ pub(in super::super) struct Void {
 }
 
 impl FrontierState {
-    pub(super) fn strikes(&self, sequence: u64) -> u32 {
-        self.struck
+    pub(super) fn crashes(&self, sequence: u64) -> u32 {
+        self.crashed
             .get(&sequence)
-            .map_or(0, |struck| struck.strikes)
+            .map_or(0, |crashed| crashed.crashes)
     }
 
-    pub(super) fn is_set_aside(&self, sequence: u64) -> bool {
-        self.strikes(sequence) >= STRIKES_ASIDE
+    pub(super) fn is_quarantined(&self, sequence: u64) -> bool {
+        self.crashes(sequence) >= CRASHES_TO_QUARANTINE
     }
 }
 

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use web::Timestamp;
 
 use super::place::{Level, Rank, Urgency};
-use super::tally::Tally;
+use super::wait_counts::WaitCounts;
 
 /// The earliest time of a host's turn, with the urgency of its first entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,7 +110,7 @@ impl Turns {
 ///
 /// A host has few levels: with a topic, one per score that its links were given.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Levels(Vec<(Level, Tally)>);
+pub(super) struct Levels(Vec<(Level, WaitCounts)>);
 
 /// The stored form of the unsettled entries per level.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -118,37 +118,37 @@ pub(super) struct StoredLevels(Vec<(Level, u64)>);
 
 impl Levels {
     /// Changes the count for this rank.
-    pub(super) fn tally(&mut self, rank: Rank, count: impl Fn(&mut Tally)) {
+    pub(super) fn update_counts(&mut self, rank: Rank, count: impl Fn(&mut WaitCounts)) {
         let place = self.0.binary_search_by_key(&rank.level(), |level| level.0);
         let place = place.unwrap_or_else(|place| {
-            self.0.insert(place, (rank.level(), Tally::default()));
+            self.0.insert(place, (rank.level(), WaitCounts::default()));
             place
         });
-        let tally = &mut self.0[place].1;
-        count(tally);
-        if *tally == Tally::default() {
+        let counts = &mut self.0[place].1;
+        count(counts);
+        if *counts == WaitCounts::default() {
             self.0.remove(place);
         }
     }
 
     /// Returns the level of the first entry that can be leased when the host's turn comes.
     pub(super) fn first(&self) -> Option<Level> {
-        self.first_of(|tally| tally.waiting() > 0)
+        self.first_of(|counts| counts.waiting() > 0)
     }
 
     /// Returns the level of the first entry that is waiting or out: the links of a page may be as
     /// good as the page itself.
     pub(super) fn first_expected(&self) -> Option<Level> {
-        self.first_of(|tally| tally.waiting() > 0 || tally.out > 0)
+        self.first_of(|counts| counts.waiting() > 0 || counts.out > 0)
     }
 
-    fn first_of(&self, is_meant: impl Fn(&Tally) -> bool) -> Option<Level> {
-        let first = self.0.iter().find(|(_, tally)| is_meant(tally));
+    fn first_of(&self, is_meant: impl Fn(&WaitCounts) -> bool) -> Option<Level> {
+        let first = self.0.iter().find(|(_, counts)| is_meant(counts));
         first.map(|(level, _)| *level)
     }
 
     pub(super) fn to_stored(&self) -> StoredLevels {
-        let live = self.0.iter().map(|(level, tally)| (*level, tally.live));
+        let live = self.0.iter().map(|(level, counts)| (*level, counts.live));
         StoredLevels(live.collect())
     }
 }
@@ -160,12 +160,12 @@ impl StoredLevels {
     }
 
     pub(super) fn into_levels(self) -> Levels {
-        let tally = |live| Tally {
+        let counts = |live| WaitCounts {
             live,
-            ..Tally::default()
+            ..WaitCounts::default()
         };
         let levels = self.0.into_iter();
-        Levels(levels.map(|(level, live)| (level, tally(live))).collect())
+        Levels(levels.map(|(level, live)| (level, counts(live))).collect())
     }
 }
 

@@ -36,13 +36,13 @@ impl Queue {
         journal: &Journal,
         records: &[Record],
     ) -> Result<Option<Record>, StoreFault> {
-        let own = (self.state.next_sequence, self.state.under_way.clone());
+        let own = (self.state.next_sequence, self.state.in_flight.clone());
         for record in records {
             let span = journal.append_at(record)?;
             self.apply(span, record);
         }
         self.state.next_sequence = own.0;
-        let sequences: Vec<u64> = self.state.under_way.difference(&own.1).copied().collect();
+        let sequences: Vec<u64> = self.state.in_flight.difference(&own.1).copied().collect();
         if sequences.is_empty() {
             return Ok(None);
         }
@@ -68,9 +68,9 @@ impl Queue {
         let probes = self.hosts.rules().probes;
         let patterns = &mut self.state.patterns;
         patterns.begin_session_of(probes, |host| names.contains(host));
-        self.wait_at_most_until(now + self.hosts.rules().most_wait);
+        self.wait_at_most_until(now + self.hosts.rules().max_wait);
         self.hosts.give_new_chances(now);
-        self.set_aside()?;
+        self.quarantine()?;
         self.change_patterns(journal)?;
         self.queue_unclaimed(journal)
     }
@@ -110,7 +110,7 @@ impl Queue {
                     .change(number, |host| host.pace = host.pace.after_restart(at, rule));
             }
         }
-        self.state.floor = self.state.floor.max(at + rule.least_wait);
+        self.state.floor = self.state.floor.max(at + rule.min_wait);
         self.hosts.set_floor(self.state.floor);
     }
 
@@ -167,10 +167,11 @@ impl Queue {
             }
             self.hosts.forget(*number);
         }
-        self.aside.retain(|_, place| !numbers.contains(&place.host));
+        self.quarantined
+            .retain(|_, place| !numbers.contains(&place.host));
         let is_theirs = |place: &Place| numbers.contains(&place.host);
         self.state
-            .struck
-            .retain(|_, struck| !struck.place.as_ref().is_some_and(is_theirs));
+            .crashed
+            .retain(|_, crashed| !crashed.place.as_ref().is_some_and(is_theirs));
     }
 }

@@ -18,7 +18,7 @@ use neardup::keys::{KeyTable, MAX_PER_KEY, ShortKey};
 use neardup::tables::{MAX_EQUAL, QuarterTables};
 use web::UrlKey;
 
-use super::keys::{ExactKey, KINDS, KeyKind, MOST_TABLES, NearKeys, table_of_permutation};
+use super::keys::{ExactKey, KINDS, KeyKind, MAX_TABLES, NearKeys, table_of_permutation};
 use super::memory_index::MemoryIndex;
 use super::memtable::Memtable;
 use super::records::{SignatureRecord, SignatureRecords};
@@ -54,7 +54,7 @@ impl DiskIndex {
         for kind in KeyKind::all() {
             self.tables.clear(kind.table())?;
         }
-        for number in 0..MOST_TABLES {
+        for number in 0..MAX_TABLES {
             self.tables.clear(table_of_permutation(number))?;
         }
         self.records.clear()?;
@@ -350,7 +350,7 @@ mod tests {
     fn no_two_tables_have_one_number() {
         let exact = KeyKind::all().map(KeyKind::table);
         let mut tables: Vec<_> = exact
-            .chain((0..MOST_TABLES).map(table_of_permutation))
+            .chain((0..MAX_TABLES).map(table_of_permutation))
             .collect();
         assert_eq!(tables.first(), Some(&Table::new(0x10)));
         let count = tables.len();

@@ -40,11 +40,11 @@ impl KeyKind {
 }
 
 /// Maximum number of tables of fingerprints in a design: their numbers are the upper half.
-pub(super) const MOST_TABLES: usize = 128;
+pub(super) const MAX_TABLES: usize = 128;
 
 /// Returns the table of fingerprints for the design's permutation with this number.
 pub(super) const fn table_of_permutation(number: usize) -> Table {
-    debug_assert!(number < MOST_TABLES, "the design was checked");
+    debug_assert!(number < MAX_TABLES, "the design was checked");
     Table::new(0x80 | number as u8)
 }
 

@@ -7,7 +7,7 @@ use neardup::tables::TableDesign;
 use neardup::{Fingerprint, HashKey};
 use serde::{Deserialize, Serialize};
 
-use super::keys::MOST_TABLES;
+use super::keys::MAX_TABLES;
 use crate::embedded::earlier::EarlierCrawls;
 use crate::rules::ComparisonOptions;
 
@@ -34,7 +34,7 @@ impl Design {
         };
         let is_fit = tables.bits() == 64
             && tables.distance() >= distance
-            && tables.tables().len() <= MOST_TABLES;
+            && tables.tables().len() <= MAX_TABLES;
         if !is_fit {
             return Err(StoreFault::Design {
                 bits: tables.bits(),
@@ -161,7 +161,7 @@ mod tests {
             (0..=7_u32).prop_map(|distance| (Design::of(None, distance).unwrap(), distance)),
             (0..=7_u32, 0..3_u32).prop_map(|(distance, more)| {
                 let tables = TableDesign::new(64, distance, &[distance + 1 + more]).unwrap();
-                let tables = if tables.tables().len() <= MOST_TABLES {
+                let tables = if tables.tables().len() <= MAX_TABLES {
                     tables
                 } else {
                     TableDesign::for_distance(distance).unwrap()
@@ -199,7 +199,7 @@ mod tests {
         let narrow = TableDesign::new(32, 3, &[4]).unwrap();
         assert!(Design::of(Some(&narrow), 3).is_err());
         let many = TableDesign::new(64, 3, &[6, 5]).unwrap();
-        assert!(many.tables().len() > MOST_TABLES && Design::of(Some(&many), 3).is_err());
+        assert!(many.tables().len() > MAX_TABLES && Design::of(Some(&many), 3).is_err());
     }
 
     #[test]

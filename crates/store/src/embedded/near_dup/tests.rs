@@ -148,12 +148,12 @@ fn design(number: u8, distance: u32) -> Option<TableDesign> {
     }
 }
 
-/// A store, and the flush that is under way.
+/// A store, and the flush that is in flight.
 struct Subject<'a> {
     directory: &'a Path,
     options: StoreOptions,
     store: EmbeddedStore,
-    under_way: Option<Flush>,
+    in_flight: Option<Flush>,
 }
 
 impl<'a> Subject<'a> {
@@ -163,7 +163,7 @@ impl<'a> Subject<'a> {
             directory,
             options,
             store,
-            under_way: None,
+            in_flight: None,
         }
     }
 
@@ -171,7 +171,7 @@ impl<'a> Subject<'a> {
         let store = &self.store;
         let (mut signatures, mut queue) = (store.signatures(), store.queue());
         let last = &store.last_checkpoint.try_lock().unwrap().checkpoint;
-        self.under_way = Some(Flush::of(
+        self.in_flight = Some(Flush::of(
             &mut queue,
             &mut signatures,
             store.journal.end(),
@@ -180,7 +180,7 @@ impl<'a> Subject<'a> {
     }
 
     fn end_flush(&mut self) {
-        if let Some(flush) = self.under_way.take() {
+        if let Some(flush) = self.in_flight.take() {
             flush.write(&self.store.database, &self.store.meta).unwrap();
             self.store.signatures().end_flush();
             self.store.queue().end_flush(&flush.queue);
@@ -192,9 +192,9 @@ impl<'a> Subject<'a> {
             directory,
             options,
             store,
-            under_way,
+            in_flight,
         } = self;
-        drop((store, under_way));
+        drop((store, in_flight));
         let distance = options.comparison.thresholds.distance();
         let options = StoreOptions {
             keys_in_memory,
@@ -208,7 +208,7 @@ impl<'a> Subject<'a> {
         match *step {
             Step::Admit(..) | Step::Forget(_) | Step::Separate(..) => {}
             Step::Checkpoint => {
-                self.under_way = None;
+                self.in_flight = None;
                 crate::Frontier::checkpoint(&self.store, None)
                     .await
                     .unwrap();
@@ -219,10 +219,10 @@ impl<'a> Subject<'a> {
                 keys_in_memory,
                 design,
             } => {
-                if self.under_way.is_none() {
+                if self.in_flight.is_none() {
                     self.flush();
                 }
-                if let Some(flush) = self.under_way.take() {
+                if let Some(flush) = self.in_flight.take() {
                     flush.signatures.write().unwrap();
                 }
                 return self.reopened(keys_in_memory, design);
@@ -320,8 +320,8 @@ async fn play(
         }
     }
     drop(subject);
-    let complaints = audit(directory.path()).unwrap().complaints;
-    prop_assert!(complaints.is_empty(), "{:?}", complaints);
+    let findings = audit(directory.path()).unwrap().findings;
+    prop_assert!(findings.is_empty(), "{:?}", findings);
     Ok(())
 }
 

@@ -93,7 +93,7 @@ impl ArchiveTail {
         // If no visit is left, the first revoked visit began at the durable end.
         let place = self.visits.last().or(self.durable.as_ref())?;
         Some(ArchiveSpan {
-            ticket: 0,
+            archive_sequence: 0,
             file: place.file.clone(),
             end: place.end,
         })

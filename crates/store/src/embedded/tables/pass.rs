@@ -19,9 +19,9 @@ pub(super) const FULL: usize = 384;
 /// Minimum number of postings of a block that is not joined with the next.
 const LEAST: usize = 128;
 /// Maximum number of additions, and of removals, in a round. The next round takes the rest.
-const MOST_CHANGES: usize = 8 * FULL - 1;
+const MAX_CHANGES: usize = 8 * FULL - 1;
 /// Maximum number of blocks that a round joins.
-const MOST_JOINED: usize = 8;
+const MAX_JOINED: usize = 8;
 /// Number of changed blocks at which a batch is applied; a round can add 20 more.
 const BATCH_BLOCKS: usize = 12;
 
@@ -147,7 +147,7 @@ impl<'a> Pass<'a> {
         };
         let mut joined = Vec::new();
         self.new.clear();
-        let mut room = MOST_CHANGES;
+        let mut room = MAX_CHANGES;
         loop {
             self.old.clear();
             let mut next = None;
@@ -187,7 +187,7 @@ impl<'a> Pass<'a> {
             if is_alone && self.new == self.old {
                 return Ok(is_cut);
             }
-            let is_enough = self.new.len() >= LEAST || joined.len() >= MOST_JOINED;
+            let is_enough = self.new.len() >= LEAST || joined.len() >= MAX_JOINED;
             if is_cut || is_enough || next.is_none() {
                 self.replace(&joined)?;
                 return Ok(is_cut);

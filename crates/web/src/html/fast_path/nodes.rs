@@ -148,7 +148,7 @@ impl<'t> Reader<'t> {
         let Some(offset) = offset.filter(|offset| offset + part.len() <= self.text.len()) else {
             return StrTendril::from_slice(part);
         };
-        let within_u32 = |count| u32::try_from(count).expect("a page is at most MOST_BYTES long");
+        let within_u32 = |count| u32::try_from(count).expect("a page is at most MAX_BYTES long");
         self.page
             .subtendril(within_u32(offset), within_u32(part.len()))
     }

@@ -20,7 +20,7 @@ pub(crate) struct Structure<'p> {
     raw_ends: Vec<usize>,
     /// Open preformatted blocks; the outermost counts.
     preformatted: usize,
-    most_raw: usize,
+    max_raw: usize,
 }
 
 /// Start or end of an element.
@@ -73,15 +73,15 @@ impl Inline {
 }
 
 impl<'p> Structure<'p> {
-    /// Creates a structure without events that keeps at most `most_raw` bytes of preformatted text.
-    pub(crate) fn new(most_raw: usize) -> Self {
+    /// Creates a structure without events that keeps at most `max_raw` bytes of preformatted text.
+    pub(crate) fn new(max_raw: usize) -> Self {
         Self {
             events: Vec::new(),
             targets: Vec::new(),
             raw: String::new(),
             raw_ends: Vec::new(),
             preformatted: 0,
-            most_raw,
+            max_raw,
         }
     }
 
@@ -134,7 +134,7 @@ impl<'p> Structure<'p> {
     /// Adds text, and preserves its white space if it is preformatted.
     pub(crate) fn add_text(&mut self, text: &str) {
         if self.preformatted > 0 {
-            let room = self.most_raw.saturating_sub(self.raw.len());
+            let room = self.max_raw.saturating_sub(self.raw.len());
             self.raw
                 .push_str(&text[..text.floor_char_boundary(room.min(text.len()))]);
         }

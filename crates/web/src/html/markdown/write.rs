@@ -8,24 +8,24 @@ use crate::html::markdown::structure::{Event, Form, Inline, Structure};
 const DEEPEST: usize = 8;
 
 /// Maximum size of the output, as a multiple of the text limit.
-const MOST_TIMES: usize = 4;
+const MAX_TIMES: usize = 4;
 
 /// Returns the chosen lines as Markdown. `resolve` returns the URL of a link's target; for `None`,
-/// only the text of the link is written. `most_text` is the maximum length of a page's text in
+/// only the text of the link is written. `max_text` is the maximum length of a page's text in
 /// bytes.
 pub(crate) fn write(
     structure: &Structure<'_>,
     all: &Lines,
     chosen: impl Fn(usize) -> bool,
     resolve: impl Fn(&str) -> Option<String>,
-    most_text: usize,
+    max_text: usize,
 ) -> String {
     let mut writer = Writer {
         structure,
         resolve: &resolve,
         out: String::with_capacity(all.text.len() + all.text.len() / 8),
-        most: most_text.saturating_mul(MOST_TIMES),
-        left_for_targets: most_text,
+        most: max_text.saturating_mul(MAX_TIMES),
+        left_for_targets: max_text,
         containers: Vec::new(),
         too_deep: 0,
         lists: Vec::new(),

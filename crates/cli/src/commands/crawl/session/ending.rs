@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use crawl::{Fault, Finish};
 use journal::StoreFault;
-use messages::{CommandError, fault, warn};
+use messages::{CommandError, counted, fault, warn};
 use setup::{crawl_directory, features};
 
 use super::{EndedCrawl, Session};
@@ -56,7 +56,7 @@ impl Session<'_> {
         cut_by: Option<Finish>,
     ) -> Result<Result<Finish, Fault>, EarlyEnd> {
         match result {
-            Err(Fault::Store(StoreFault::TermEnded { .. })) if self.stop.is_asked() => {
+            Err(Fault::Store(StoreFault::TermEnded { .. })) if self.stop.is_requested() => {
                 warn("the node's term expired: unsettled visits will be repeated");
                 Ok(Ok(Finish::Interrupted))
             }
@@ -97,7 +97,8 @@ impl Session<'_> {
         })?;
         let lost = self.log.count();
         if crawl.result.is_ok() && lost > 0 && !self.is_quiet() {
-            warn(&format!("{lost} lines of crawl.log could not be written"));
+            let lines = counted(lost, "line");
+            warn(&format!("{lines} of crawl.log could not be written"));
         }
         Ok(())
     }

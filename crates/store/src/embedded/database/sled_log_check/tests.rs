@@ -110,7 +110,7 @@ fn a_bit_flipped_in_the_durable_part_is_found() {
         let Some(header) = Header::read(segment[..HEADER_BYTES].try_into().unwrap()) else {
             continue;
         };
-        let used = (durable + 1 - header.lsn).clamp(0, SEGMENT - MOST_HEAD_BYTES as Lsn) as usize;
+        let used = (durable + 1 - header.lsn).clamp(0, SEGMENT - MAX_HEAD_BYTES as Lsn) as usize;
         // Every bit of the header, and arbitrary places of the messages.
         let places = (0..HEADER_BYTES).chain((HEADER_BYTES..used).step_by(4_999));
         for place in places {

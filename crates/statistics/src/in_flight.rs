@@ -1,4 +1,4 @@
-//! Visits under way: leased queue entries whose visits have not ended.
+//! Visits in flight: leased queue entries whose visits have not ended.
 //!
 //! The journal names a lease by the sequence number of its queue entry, without a URL and without a
 //! time. So the newest time before each lease in the journal is remembered. Its URL is in the
@@ -16,25 +16,25 @@ use crate::limits::{MAX_QUEUE_MARKS, MAX_UNDER_WAY};
 /// Minimum distance of two marks at first, in bytes of the journal.
 const FIRST_STEP: Position = 64 << 10;
 
-/// A visit under way.
+/// A visit in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct VisitUnderWay {
+pub struct VisitInFlight {
     /// The sequence number of its queue entry.
     pub sequence: u64,
     /// The newest time that the journal had when the visit began: it began then or later.
     pub not_before: Timestamp,
 }
 
-/// The visits under way.
+/// The visits in flight.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct UnderWay {
+pub(crate) struct InFlight {
     begun: BTreeMap<u64, Timestamp>,
     /// The newest time in the records so far.
     time: Timestamp,
     marks: QueueMarks,
 }
 
-impl UnderWay {
+impl InFlight {
     /// Applies a record that begins at `position`.
     pub(crate) fn apply(&mut self, position: Position, record: &Record) {
         match record {
@@ -77,9 +77,9 @@ impl UnderWay {
     }
 
     /// Returns the visits, in the order of their sequence numbers.
-    pub(crate) fn visits(&self) -> impl ExactSizeIterator<Item = VisitUnderWay> {
+    pub(crate) fn visits(&self) -> impl ExactSizeIterator<Item = VisitInFlight> {
         let begun = self.begun.iter();
-        begun.map(|(sequence, not_before)| VisitUnderWay {
+        begun.map(|(sequence, not_before)| VisitInFlight {
             sequence: *sequence,
             not_before: *not_before,
         })

@@ -1,4 +1,4 @@
-//! Figures of a difference: words, shingles, and the resemblance computed from them.
+//! Statistics of a difference: words, shingles, and the resemblance computed from them.
 
 use neardup::{HashKey, NormalText, Shingles, Width};
 use serde::Serialize;
@@ -8,7 +8,7 @@ use crate::alignment::Change;
 /// The numbers of a difference. Shingles are runs of five words, each counted once (Broder 1997),
 /// as in the near-duplicate verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Figures {
+pub struct DifferenceStatistics {
     /// Words of the first text.
     pub words_a: usize,
     /// Words of the second text.
@@ -31,7 +31,7 @@ pub struct Figures {
     pub containment_b_in_a: f64,
 }
 
-impl Figures {
+impl DifferenceStatistics {
     pub(crate) fn of(a: &NormalText, b: &NormalText, changes: &[Change]) -> Self {
         let shingles = |text| Shingles::of(text, Width::VERIFICATION, HashKey::ZERO);
         let (shingles_a, shingles_b) = (shingles(a), shingles(b));

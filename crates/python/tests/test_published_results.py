@@ -55,7 +55,7 @@ class KnownAnswers(unittest.TestCase):
         self.assertAlmostEqual(one.jaccard(two), 0.5, delta=5 * 0.0157)
 
     def test_dedup_finds_the_sentence_that_resembles_by_3_in_8_if_it_is_asked_to(self):
-        options = dict(features="word:2", least_words=1)
+        options = dict(features="word:2", min_words=1)
         found = list(dedup([JACK, JACK_TO_CITY, JACK_FROM], resemblance=0.3, **options))
         self.assertEqual([(one.id, one.duplicate_of) for one in found], [(1, 0)])
         self.assertEqual(found[0].measure, "resemblance")

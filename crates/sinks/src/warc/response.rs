@@ -21,7 +21,7 @@ use super::spooled::{self, BlockRest};
 
 /// The HTTP response in a record.
 #[derive(Clone, Debug)]
-pub struct Answer<'a> {
+pub struct Response<'a> {
     /// The status code.
     pub status: u16,
     /// The header fields, under the names that were received. A transfer coding other than
@@ -36,7 +36,7 @@ pub struct Answer<'a> {
     is_cut: bool,
 }
 
-impl<'a> Answer<'a> {
+impl<'a> Response<'a> {
     /// Returns the body without its transfer coding, but with its content codings. It may be
     /// outside memory.
     ///
@@ -92,7 +92,7 @@ impl<'a> Answer<'a> {
             let head = Head::read(message)?;
             message = head.behind;
             if !(100..200).contains(&head.status) || Head::read(message).is_none() {
-                return Some(head.answer());
+                return Some(head.response());
             }
         }
     }
@@ -131,7 +131,7 @@ impl<'m> Head<'m> {
         })
     }
 
-    fn answer(&self) -> Answer<'m> {
+    fn response(&self) -> Response<'m> {
         let mut headers = HeaderMap::new();
         let (mut is_chunked, mut codings) = (false, Vec::new());
         for (field, value) in self.fields() {
@@ -158,7 +158,7 @@ impl<'m> Head<'m> {
                 headers.try_append(CONTENT_ENCODING, coding).ok();
             }
         }
-        Answer {
+        Response {
             status: self.status,
             headers,
             sent: self.behind,
@@ -225,12 +225,12 @@ impl Record {
     /// there is none or it cannot be parsed. Its body is the kept part of the block; a `revisit`
     /// lacks a body.
     #[must_use]
-    pub fn http(&self) -> Option<Answer<'_>> {
-        let answer = Answer::read(&self.block)?;
-        Some(Answer {
+    pub fn http(&self) -> Option<Response<'_>> {
+        let response = Response::read(&self.block)?;
+        Some(Response {
             rest: self.rest.as_ref(),
             is_cut: !self.is_kept_whole() || self.is_truncated(),
-            ..answer
+            ..response
         })
     }
 
@@ -239,23 +239,23 @@ impl Record {
     /// body. The request, which is in another record, the address and the elapsed time are missing.
     /// A record whose spooled body cannot be read counts as unparsable.
     #[must_use]
-    pub fn answer(&self, form: &CanonicalForm) -> Option<Exchange> {
-        let answer = self.http()?;
+    pub fn response(&self, form: &CanonicalForm) -> Option<Exchange> {
+        let response = self.http()?;
         let truncated = match self.truncated() {
             Some("length") if self.kind() == "response" => Some(Truncation::Length),
             Some("time") => Some(Truncation::Time),
             Some("disconnect") => Some(Truncation::Disconnect),
             _ if self.kind() != "response" => None,
             _ if !self.is_kept_whole() => Some(Truncation::Length),
-            _ if !answer.is_whole() => Some(Truncation::Disconnect),
+            _ if !response.is_whole() => Some(Truncation::Disconnect),
             _ => None,
         };
         Some(Exchange {
             url: self.page_url(form)?,
             request_head: Vec::new(),
-            status: answer.status,
-            body: answer.payload().ok()?,
-            headers: answer.headers,
+            status: response.status,
+            body: response.payload().ok()?,
+            headers: response.headers,
             truncated,
             warnings: Vec::new(),
             address: None,
@@ -281,7 +281,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_is_read_with_any_status_line_and_any_line_breaks() {
+    fn a_response_is_read_with_any_status_line_and_any_line_breaks() {
         for (message, status, body) in [
             ("HTTP/1.1 200 OK\r\nA: b\r\n\r\nbody", 200, "body"),
             ("HTTP/1.0 404\r\nA: b\r\n\r\n", 404, ""),
@@ -331,14 +331,14 @@ mod tests {
                 "4\r\nbody",
             ),
         ] {
-            let answer = Answer::read(message.as_bytes()).unwrap();
-            assert_eq!(answer.status, status, "{message}");
-            assert_eq!(answer.headers["a"], "b");
-            assert_eq!(answer.body(), body.as_bytes(), "{message}");
+            let response = Response::read(message.as_bytes()).unwrap();
+            assert_eq!(response.status, status, "{message}");
+            assert_eq!(response.headers["a"], "b");
+            assert_eq!(response.body(), body.as_bytes(), "{message}");
         }
         let many = format!("HTTP/1.1 200 OK\r\n{}\r\nbody", "A: b\r\n".repeat(9000));
-        assert_eq!(Answer::read(many.as_bytes()).unwrap().headers.len(), 9000);
-        let folded = Answer::read(b"HTTP/1.1 200 OK\r\nA : b\r\n\t c\r\n\r\n").unwrap();
+        assert_eq!(Response::read(many.as_bytes()).unwrap().headers.len(), 9000);
+        let folded = Response::read(b"HTTP/1.1 200 OK\r\nA : b\r\n\t c\r\n\r\n").unwrap();
         assert_eq!(folded.headers["a"], "b c");
         for message in [
             "",
@@ -349,7 +349,7 @@ mod tests {
             "HTTP/1.1 2000 OK\r\n\r\n",
             "<html> 200\r\n\r\n",
         ] {
-            assert!(Answer::read(message.as_bytes()).is_none(), "{message}");
+            assert!(Response::read(message.as_bytes()).is_none(), "{message}");
         }
     }
 }

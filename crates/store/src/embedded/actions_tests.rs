@@ -1,9 +1,9 @@
-//! Orders about unarchived pages: their effect, once, after kills, and in a closed pattern.
+//! Actions about unarchived pages: their effect, once, after kills, and in a closed pattern.
 
 use journal::{Fate, FinishedVisit, VisitRecord};
 use web::PageUrl;
 
-use super::{DistinctOrder, EmbeddedStore};
+use super::{DistinctEffect, EmbeddedStore};
 use crate::fixtures::{at, leases, link, options, row, url};
 use crate::frontier::{Frontier, FrontierRules, Lease, Settlement};
 
@@ -46,12 +46,12 @@ async fn visited(directory: &tempfile::TempDir) -> EmbeddedStore {
     store
 }
 
-async fn declare(store: &EmbeddedStore, urls: &[PageUrl]) -> Vec<DistinctOrder> {
+async fn declare(store: &EmbeddedStore, urls: &[PageUrl]) -> Vec<DistinctEffect> {
     store.declare_distinct(urls).await.unwrap()
 }
 
-fn queued() -> DistinctOrder {
-    DistinctOrder::Queued {
+fn queued() -> DistinctEffect {
+    DistinctEffect::Queued {
         original: url(ORIGINAL),
     }
 }
@@ -60,28 +60,28 @@ fn queued() -> DistinctOrder {
 async fn a_page_that_is_declared_distinct_is_visited_again_once() {
     let directory = tempfile::tempdir().unwrap();
     let store = visited(&directory).await;
-    let orders = [url(COPY), url(ORIGINAL), url("http://a.test/unknown")];
+    let actions = [url(COPY), url(ORIGINAL), url("http://a.test/unknown")];
     let effects = [
         queued(),
-        DistinctOrder::Archived(Fate::Unique),
-        DistinctOrder::NotVisited,
+        DistinctEffect::Archived(Fate::Unique),
+        DistinctEffect::NotVisited,
     ];
-    assert_eq!(declare(&store, &orders).await, effects);
-    assert_eq!(declare(&store, &orders[..1]).await, [DistinctOrder::Done]);
+    assert_eq!(declare(&store, &actions).await, effects);
+    assert_eq!(declare(&store, &actions[..1]).await, [DistinctEffect::Done]);
     // A kill changes nothing.
     drop(store);
     let store = open(&directory);
-    assert_eq!(declare(&store, &orders[..1]).await, [DistinctOrder::Done]);
+    assert_eq!(declare(&store, &actions[..1]).await, [DistinctEffect::Done]);
 
     let lease = leases(&store, 0, 9).await.remove(0);
     let settlement = Settlement::Done(FinishedVisit::new(row(&lease, Fate::Unique)));
     store.settle(lease, settlement, at(0).into()).await.unwrap();
-    assert_eq!(declare(&store, &orders[..1]).await, [DistinctOrder::Done]);
+    assert_eq!(declare(&store, &actions[..1]).await, [DistinctEffect::Done]);
     assert_eq!(visit_all(&store).await, [""; 0]);
     store.close().await.unwrap();
     drop(store);
     let audit = super::audit(directory.path()).unwrap();
-    assert_eq!(audit.complaints, [""; 0]);
+    assert_eq!(audit.findings, [""; 0]);
 }
 
 #[tokio::test]
@@ -101,7 +101,7 @@ async fn a_page_that_is_declared_distinct_goes_before_all_others_of_its_host() {
     assert_eq!(visit_all(&store).await, [COPY, waiting[0], waiting[1]]);
 }
 
-/// The two records of an order are not written in one step.
+/// The two records of an action are not written in one step.
 #[tokio::test]
 async fn an_order_that_a_kill_cut_short_is_given_again_and_has_its_effect() {
     let directory = tempfile::tempdir().unwrap();
@@ -131,5 +131,5 @@ async fn a_page_that_repeats_its_own_earlier_capture_has_no_original_to_differ_f
     let settlement = Settlement::Done(FinishedVisit::new(record));
     store.settle(lease, settlement, at(0).into()).await.unwrap();
     let effects = declare(&store, &[url(ORIGINAL)]).await;
-    assert_eq!(effects, [DistinctOrder::Archived(Fate::ExactDuplicate)]);
+    assert_eq!(effects, [DistinctEffect::Archived(Fate::ExactDuplicate)]);
 }

@@ -1,5 +1,5 @@
-//! Answers that papers and textbooks give, asked of the commands. `docs/guide/known-answers.md` has
-//! the table, with what is done otherwise and why.
+//! Results that papers and textbooks publish, compared with the commands.
+//! `docs/guide/published-results.md` has the table, with what is done otherwise and why.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! The tally of a text's features, which their votes are computed from.
+//! The counts of a text's features, which their votes are computed from.
 //!
 //! If the weight of a feature is its number of occurrences (tf), all hashes vote. If the weight is
 //! smaller (log-tf), a [`Table`] counts the hashes. If the weight is constant (none), all hashes
@@ -13,7 +13,7 @@ use crate::simd;
 use crate::simd::instructions::Instructions;
 
 /// A collector of features that adds up the votes of distinct features.
-pub(crate) struct Tally {
+pub(crate) struct BitCounts {
     instructions: Instructions,
     strategy: Strategy,
 }
@@ -28,16 +28,16 @@ enum Strategy {
 
 /// Number of hashes that vote together if all vote. With fewer, the sums would take most of the
 /// time.
-const TOGETHER: usize = 1 << 13;
+const HASHES_PER_VOTE: usize = 1 << 13;
 
-impl Tally {
-    /// Creates a tally that is fastest for about `expected` features, repetitions included.
+impl BitCounts {
+    /// Creates a counts that is fastest for about `expected` features, repetitions included.
     pub(crate) fn new(weights: Weights, expected: usize, instructions: Instructions) -> Self {
         let strategy = match weights {
             Weights::None => Strategy::Once(Vec::with_capacity(expected + expected / 4)),
             Weights::Tf => Strategy::All(
                 Box::new(Votes::new()),
-                Vec::with_capacity(expected.min(TOGETHER) + TOGETHER / 8),
+                Vec::with_capacity(expected.min(HASHES_PER_VOTE) + HASHES_PER_VOTE / 8),
             ),
             // In six thousand words, a third are different.
             _ => Strategy::Counting(Table::new(weights, expected / 3, instructions)),
@@ -105,7 +105,7 @@ impl Tally {
 }
 
 fn vote_if_many(votes: &mut Votes, waiting: &mut Vec<u64>, instructions: Instructions) {
-    if waiting.len() >= TOGETHER {
+    if waiting.len() >= HASHES_PER_VOTE {
         votes.add_alike(waiting, waiting.len(), 1, instructions);
         waiting.clear();
     }
@@ -114,7 +114,7 @@ fn vote_if_many(votes: &mut Votes, waiting: &mut Vec<u64>, instructions: Instruc
 /// Number of rounds that look for repetitions before the rest is sorted.
 const ROUNDS: u32 = 5;
 /// With fewer hashes than this, the rest is sorted at once.
-const FEW: usize = 32;
+const MIN_HASHES_FOR_ROUND: usize = 32;
 
 /// Returns the hashes to remove so that each hash remains once.
 fn repetitions(hashes: &[u64], instructions: Instructions) -> Vec<u64> {
@@ -122,7 +122,7 @@ fn repetitions(hashes: &[u64], instructions: Instructions) -> Vec<u64> {
     let mut left = Vec::new();
     simd::find_repetitions(instructions, hashes, 0, &mut repetitions, &mut left);
     for round in 1..ROUNDS {
-        if left.len() < FEW {
+        if left.len() < MIN_HASHES_FOR_ROUND {
             break;
         }
         let before = std::mem::take(&mut left);

@@ -1,11 +1,11 @@
-//! Orders as the fields of a form, written into `control.toml` so that its comments stay.
+//! ControlForm as the fields of a form, written into `control.toml` so that its comments stay.
 //!
 //! A field that the form omits leaves its key alone, an empty one removes it. Values are written as
 //! the user typed them and checked afterwards, as a whole, by `crawl::control_file`: this module
 //! knows the shape of the file, and no rule about its values.
 //!
-//! A new order is a field of [`Orders`] and of [`Values`], a line of [`Orders::write_into`], and an
-//! input in `templates/dashboard/controls.html`.
+//! A new control is a field of [`ControlForm`] and of [`Values`], a line of
+//! [`ControlForm::write_into`], and an input in `templates/dashboard/controls.html`.
 
 use crawl::control_file::{self, ControlError};
 use serde::Deserialize;
@@ -14,7 +14,7 @@ use toml_edit::{Array, DocumentMut, Item, RawString, Table, TableLike, Value};
 /// The fields of the form.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]
-pub(crate) struct Orders {
+pub(crate) struct ControlForm {
     /// `true`, or anything else.
     pause: Option<String>,
     delay: Option<String>,
@@ -47,13 +47,13 @@ pub(crate) struct Values {
     pub(crate) exclude: String,
     /// Hosts with a delay of their own.
     pub(crate) hosts: Vec<(String, String)>,
-    /// Patterns that were ordered to be reopened, pages declared not to be duplicates, and failed
+    /// Patterns that are to be reopened, pages declared not to be duplicates, and failed
     /// pages to request again.
-    pub(crate) orders: Vec<(&'static str, String)>,
+    pub(crate) actions: Vec<(&'static str, String)>,
 }
 
-impl Orders {
-    /// Returns the text of the file with these orders. They are not checked.
+impl ControlForm {
+    /// Returns the text of the file with these changes. They are not checked.
     ///
     /// # Errors
     /// The text cannot be changed, because it is not TOML, or a key has another shape.
@@ -155,12 +155,12 @@ impl Values {
             let delay = host.as_table_like()?.get("delay")?;
             Some((name.to_owned(), shown(delay)))
         });
-        let orders = ["reopen", "distinct", "retry"].into_iter().flat_map(|key| {
+        let actions = ["reopen", "distinct", "retry"].into_iter().flat_map(|key| {
             let given = strings(file.get(key)).into_iter();
-            given.map(move |order| (key, order.to_owned()))
+            given.map(move |action| (key, action.to_owned()))
         });
         Self {
-            orders: orders.collect(),
+            actions: actions.collect(),
             pause: file.get("pause").and_then(Item::as_bool) == Some(true),
             delay: word("delay"),
             delay_factor: word("delay-factor"),
@@ -283,36 +283,36 @@ mod tests {
 
     const DOCUMENTED: &str = include_str!("../../../../config/control.toml");
 
-    fn orders(fields: &[(&str, &str)]) -> Orders {
+    fn form(fields: &[(&str, &str)]) -> ControlForm {
         let fields = fields
             .iter()
             .map(|(name, value)| (*name, Some((*value).to_owned())));
-        let mut orders = Orders::default();
+        let mut form = ControlForm::default();
         for (name, value) in fields {
             let field = match name {
-                "pause" => &mut orders.pause,
-                "delay" => &mut orders.delay,
-                "delay-factor" => &mut orders.delay_factor,
-                "concurrency" => &mut orders.concurrency,
-                "exclude" => &mut orders.exclude,
-                "host" => &mut orders.host,
-                "host-delay" => &mut orders.host_delay,
-                "reopen" => &mut orders.reopen,
-                "distinct" => &mut orders.distinct,
-                "retry" => &mut orders.retry,
+                "pause" => &mut form.pause,
+                "delay" => &mut form.delay,
+                "delay-factor" => &mut form.delay_factor,
+                "concurrency" => &mut form.concurrency,
+                "exclude" => &mut form.exclude,
+                "host" => &mut form.host,
+                "host-delay" => &mut form.host_delay,
+                "reopen" => &mut form.reopen,
+                "distinct" => &mut form.distinct,
+                "retry" => &mut form.retry,
                 other => panic!("{other}"),
             };
             *field = value;
         }
-        orders
+        form
     }
 
     fn write(text: &str, fields: &[(&str, &str)]) -> String {
-        orders(fields).write_into(text).unwrap()
+        form(fields).write_into(text).unwrap()
     }
 
     #[test]
-    fn comments_stay_and_only_the_ordered_keys_change() {
+    fn comments_stay_and_only_the_changed_keys_change() {
         let text = "# Slowly.\ndelay = \"1s\" # as agreed\nrate = \"2/s\"\n\n\
                     # Their wish.\n[host.\"a.test\"]\ndelay = \"9s\"\n";
         assert_eq!(write(text, &[("delay", "5s")]), text.replace("1s", "5s"),);
@@ -343,7 +343,7 @@ mod tests {
 
     #[test]
     fn the_documented_example_keeps_all_of_its_comments() {
-        let ordered = write(
+        let changed = write(
             DOCUMENTED,
             &[
                 ("delay", "5s"),
@@ -352,15 +352,15 @@ mod tests {
             ],
         );
         for line in DOCUMENTED.lines() {
-            assert!(ordered.contains(line), "{line}");
+            assert!(changed.contains(line), "{line}");
         }
-        assert!(ordered.contains("exclude = [\"/a\", \"/b\"]"), "{ordered}");
+        assert!(changed.contains("exclude = [\"/a\", \"/b\"]"), "{changed}");
         assert_eq!(
-            control_file::describe(&control_file::read(&ordered).unwrap()),
+            control_file::describe(&control_file::read(&changed).unwrap()),
             "delay 5s, concurrency 8, exclude \"/a\" and \"/b\""
         );
         let undone = write(
-            &ordered,
+            &changed,
             &[("delay", ""), ("exclude", ""), ("concurrency", "")],
         );
         for line in DOCUMENTED.lines() {
@@ -373,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn an_order_is_added_to_those_that_stand_there_once() {
+    fn an_action_is_added_to_those_that_are_there_once() {
         let text = "# Mistaken.\ndistinct = [\"http://a.test/1\"] # by hand\n";
         let both = write(text, &[("distinct", "http://a.test/2")]);
         let expected = "distinct = [\"http://a.test/1\", \"http://a.test/2\"] # by hand";
@@ -383,13 +383,13 @@ mod tests {
         let overrides = control_file::read(&reopened).unwrap();
         assert_eq!(
             (
-                overrides.orders.reopen.len(),
-                overrides.orders.distinct.len()
+                overrides.actions.reopen.len(),
+                overrides.actions.distinct.len()
             ),
             (1, 2)
         );
         assert_eq!(
-            Values::of(&reopened).orders,
+            Values::of(&reopened).actions,
             [
                 ("reopen", "a.test/f/{n}?a".to_owned()),
                 ("distinct", "http://a.test/1".to_owned()),
@@ -398,7 +398,7 @@ mod tests {
         );
         let retried = write(&both, &[("retry", "temporary")]);
         let overrides = control_file::read(&retried).unwrap();
-        assert_eq!(overrides.orders.retry.len(), 1);
+        assert_eq!(overrides.actions.retry.len(), 1);
         let wrong = write("", &[("retry", "everything")]);
         assert!(control_file::read(&wrong).is_err());
         let wrong = write("", &[("distinct", "not a url")]);
@@ -422,12 +422,12 @@ mod tests {
                 "{typed}: {mistake}"
             );
         }
-        let mistake = orders(&[("pause", "true")])
+        let mistake = form(&[("pause", "true")])
             .write_into("delay = 2s")
             .unwrap_err();
         assert!(mistake.to_string().starts_with("at line 1"), "{mistake}");
         let host = [("host", "a.test"), ("host-delay", "1s")];
-        assert!(orders(&host).write_into("host = 3").is_err());
+        assert!(form(&host).write_into("host = 3").is_err());
     }
 
     #[test]
@@ -459,14 +459,14 @@ mod tests {
         ) {
             let text = "# one\nrate = \"1/s\" # two\n# three\n\n\
                         # four\n[host.\"a.test\"]\ndelay = \"1s\"\n";
-            let orders = Orders {
+            let form = ControlForm {
                 delay: Some(typed.clone()),
                 exclude: Some(lines.join("\n")),
                 host: Some(host.clone()),
                 host_delay: Some(typed.clone()),
-                ..Orders::default()
+                ..ControlForm::default()
             };
-            let written = orders.write_into(text).unwrap();
+            let written = form.write_into(text).unwrap();
             for comment in ["# one", "# two", "# three", "# four"] {
                 prop_assert!(written.contains(comment), "{}", written);
             }

@@ -3,7 +3,7 @@
 //! A kill leaves running visits in an open file. When the crawl continues, they are set aside and
 //! repeated. Anything else after the last settled visit proves that the journal ends before the
 //! archive, for example because the state is an older copy or the journal was cut. This is a
-//! complaint.
+//! finding.
 
 use std::path::{Path, PathBuf};
 
@@ -12,13 +12,13 @@ use serde::Serialize;
 use setup::crawl_directory;
 use setup::settings::Settings;
 use sinks::warc::{
-    ReadFault, SettledNote, WarcReader, is_foreign, name_of, next_record_behind, settled_behind,
+    CommitPointFile, ReadFault, WarcReader, is_foreign, name_of, next_record_behind, settled_behind,
 };
-use sinks::{ArchiveEnd, Settled, SinkFault};
+use sinks::{ArchiveEnd, CommitPoint, SinkFault};
 use store::ArchivePlace;
 use web::PageUrl;
 
-use super::Complaints;
+use super::Findings;
 use super::journal::Journal;
 use crate::rebuild::visits::Visits;
 
@@ -36,16 +36,16 @@ pub(super) fn check(
     settings: &Settings,
     end: Option<&ArchiveEnd>,
     journal: &Journal,
-    complaints: &mut Complaints,
+    findings: &mut Findings,
 ) -> Result<Counts, CommandError> {
-    check_journal(settings, complaints)?;
+    check_journal(settings, findings)?;
     let archive = crawl_directory::archive(&settings.out);
     if !archive.is_dir() {
         return Ok(Counts::default());
     }
-    if Settled::read(&archive).map_err(|error| fault(&error))? == SettledNote::Damaged {
-        let path = Settled::path(&archive);
-        complaints.add(format!(
+    if CommitPoint::read(&archive).map_err(|error| fault(&error))? == CommitPointFile::Damaged {
+        let path = CommitPoint::path(&archive);
+        findings.add(format!(
             "{} has changed since it was written: it is rewritten when the crawl is continued",
             path.display()
         ));
@@ -56,12 +56,12 @@ pub(super) fn check(
     let behind = match settled_behind(&archive, &settings.warc_prefix, end) {
         Ok(_) if others => Vec::new(),
         Ok(files) => files,
-        // The earlier readings have already complained.
+        // The earlier readings already have findings.
         Err(SinkFault::Foreign { .. }) => Vec::new(),
         Err(error) => return Err(fault(&error)),
     };
     for name in &behind {
-        complaints.add(format!(
+        findings.add(format!(
             "{name}: the archive has visits beyond the end of the journal"
         ));
     }
@@ -72,7 +72,7 @@ pub(super) fn check(
         let name = name_of(&path).unwrap_or_default();
         let is_closed = path.file_name().and_then(|file| file.to_str()) == Some(name);
         if rest.garbage > 0 && (is_closed || rest.is_mixed) {
-            complaints.add(format!(
+            findings.add(format!(
                 "{name}: {} bytes beyond the end of the journal are not records",
                 rest.garbage
             ));
@@ -89,11 +89,11 @@ pub(super) fn check(
     while let Some(next) = visits.next_visit() {
         let Ok((_, visit)) = next else { continue };
         counts.unsettled_visits += 1;
-        let is_known = |url: PageUrl| journal.under_way.contains(&url.key());
+        let is_known = |url: PageUrl| journal.in_flight.contains(&url.key());
         unknown += u64::from(!visit.url.is_some_and(is_known));
     }
     if unknown > 0 && behind.is_empty() {
-        complaints.add(format!(
+        findings.add(format!(
             "the archive has {unknown} visits beyond the end of the journal that were not in \
              progress when it ended, as after a power cut or with an older state. When the crawl \
              is continued, they are set aside and repeated; `crawler rebuild {} --from-archive` \
@@ -105,16 +105,16 @@ pub(super) fn check(
 }
 
 /// Checks that the journal is complete and has not become shorter.
-fn check_journal(settings: &Settings, complaints: &mut Complaints) -> Result<(), CommandError> {
+fn check_journal(settings: &Settings, findings: &mut Findings) -> Result<(), CommandError> {
     let missing = crawl_directory::missing_journal(&settings.out)?;
     if missing > 0 {
-        complaints.add(format!(
+        findings.add(format!(
             "state/journal: it ends before the archive: {missing} bytes of it are missing"
         ));
     }
     let torn = journal::torn_tail(&crawl_directory::state(&settings.out))?;
     if let Some(torn) = torn.filter(|torn| torn.records > 0) {
-        complaints.add(format!(
+        findings.add(format!(
             "state/journal: its last {} bytes begin with a torn record, followed by {} complete \
              records: they are set aside when the crawl is continued",
             torn.bytes, torn.records

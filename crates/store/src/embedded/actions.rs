@@ -1,8 +1,8 @@
-//! Orders of a user to visit URLs again that were excluded or failed.
+//! Actions of a user to visit URLs again that were excluded or failed.
 //!
-//! All orders read the journal, without a lock, which takes seconds for a million visits; they can
-//! be given while the crawl is running. Invariant: an order that was interrupted by a kill can be
-//! repeated and then takes effect; repeating an order that took effect changes nothing.
+//! All actions read the journal, without a lock, which takes seconds for a million visits; they can
+//! be given while the crawl is running. Invariant: an action that was interrupted by a kill can be
+//! repeated and then takes effect; repeating an action that took effect changes nothing.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -16,7 +16,7 @@ use crate::near_dup::NearDupIndex;
 
 /// The effect of [`EmbeddedStore::declare_distinct`] on one URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum DistinctOrder {
+pub enum DistinctEffect {
     /// The page will be visited again, and not compared with this original.
     Queued {
         /// The page that it was found to repeat.
@@ -85,7 +85,7 @@ impl EmbeddedStore {
     pub async fn declare_distinct(
         &self,
         urls: &[PageUrl],
-    ) -> Result<Vec<DistinctOrder>, StoreFault> {
+    ) -> Result<Vec<DistinctEffect>, StoreFault> {
         self.declare_distinct_in(self, urls).await
     }
 
@@ -98,7 +98,7 @@ impl EmbeddedStore {
         &self,
         index: &dyn NearDupIndex,
         urls: &[PageUrl],
-    ) -> Result<Vec<DistinctOrder>, StoreFault> {
+    ) -> Result<Vec<DistinctEffect>, StoreFault> {
         let mut states = last_states(&self.directory, urls)?;
         let mut effects = Vec::with_capacity(urls.len());
         for url in urls {
@@ -119,7 +119,7 @@ impl EmbeddedStore {
         is_meant: impl Fn(&VisitRecord) -> bool,
     ) -> Result<u64, StoreFault> {
         let count = each_visit(&self.directory, Fate::Failed, is_meant, |void| {
-            self.queue().revoke_by_order(&self.journal, void)
+            self.queue().revoke_by_action(&self.journal, void)
         })?;
         self.sync().await?;
         Ok(count)
@@ -129,11 +129,11 @@ impl EmbeddedStore {
         &self,
         index: &dyn NearDupIndex,
         state: LastState,
-    ) -> Result<DistinctOrder, StoreFault> {
+    ) -> Result<DistinctEffect, StoreFault> {
         let Some(void) = state.visit else {
             return Ok(match state.distinct_from.is_empty() {
-                true => DistinctOrder::NotVisited,
-                false => DistinctOrder::Done,
+                true => DistinctEffect::NotVisited,
+                false => DistinctEffect::Done,
             });
         };
         let row = &void.row;
@@ -142,8 +142,8 @@ impl EmbeddedStore {
         let original = original.filter(|original| *original != row.url);
         let Some(original) = original.filter(|_| !row.kept) else {
             return Ok(match state.distinct_from.is_empty() {
-                true => DistinctOrder::Archived(row.fate),
-                false => DistinctOrder::Done,
+                true => DistinctEffect::Archived(row.fate),
+                false => DistinctEffect::Done,
             });
         };
         // The pair goes first: a kill between the two records leaves a page that is still not
@@ -151,8 +151,8 @@ impl EmbeddedStore {
         if !state.distinct_from.contains(&original) {
             index.separate(&row.url, &original).await?;
         }
-        self.queue().revoke_by_order(&self.journal, void)?;
-        Ok(DistinctOrder::Queued { original })
+        self.queue().revoke_by_action(&self.journal, void)?;
+        Ok(DistinctEffect::Queued { original })
     }
 }
 

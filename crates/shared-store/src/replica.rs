@@ -1,14 +1,14 @@
-//! A mirror: a local copy of a shared crawl, for commands that read a directory.
+//! A replica: a local copy of a shared crawl, for commands that read a directory.
 //!
 //! Its journal has the rows of all buckets and of the log of admissions, ordered by number, so that
 //! every reader sees one crawl. It lacks URLs on their way from one node to another: the record of
 //! their discovery is written when they arrive.
 //!
-//! A mirror can be refreshed. The rows of a bucket become visible in ascending order, because a
+//! A replica can be refreshed. The rows of a bucket become visible in ascending order, because a
 //! bucket has one owner at a time, and so do the rows of the log. This does not hold across
-//! buckets. So the mirror remembers the last row of each bucket.
+//! buckets. So the replica remembers the last row of each bucket.
 //!
-//! Invariant: after each refresh, a mirror is a copy of one moment; nothing is ever written back.
+//! Invariant: after each refresh, a replica is a copy of one moment; nothing is ever written back.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -21,10 +21,10 @@ use crate::bucket::{BUCKETS, Bucket};
 use crate::reading::{ReadError, SharedCrawl};
 
 /// A local copy of a shared crawl.
-pub struct Mirror {
+pub struct Replica {
     crawl: SharedCrawl,
     journal: Journal,
-    part: MirrorPart,
+    part: ReplicaPart,
     /// The number of the last copied row of each bucket.
     last_of_bucket: Vec<i64>,
     /// The number of the last copied row of the log.
@@ -32,24 +32,24 @@ pub struct Mirror {
     last_seed: i64,
 }
 
-/// The rows that a mirror contains.
+/// The rows that a replica contains.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum MirrorPart {
+pub enum ReplicaPart {
     /// All rows.
     Whole,
     /// The decisions of the node with this name, in the order of its archive.
     Node(String),
 }
 
-impl Mirror {
-    /// Begins a mirror of `crawl` in `state`, the state directory of a crawl that does not exist
+impl Replica {
+    /// Begins a replica of `crawl` in `state`, the state directory of a crawl that does not exist
     /// yet. `features` are the features of the crawl's fingerprints. No rows are copied yet.
     ///
     /// # Errors
     /// [`ReadError`] if the database cannot be read, or the journal cannot be written.
     pub async fn begin(
         crawl: SharedCrawl,
-        part: MirrorPart,
+        part: ReplicaPart,
         state: &Path,
         features: String,
     ) -> Result<Self, ReadError> {
@@ -80,7 +80,7 @@ impl Mirror {
     /// [`ReadError`] if the database cannot be read, a row is damaged, or the journal cannot be
     /// written.
     pub async fn refresh(&mut self, mut step: impl FnMut()) -> Result<u64, ReadError> {
-        if matches!(self.part, MirrorPart::Whole) {
+        if matches!(self.part, ReplicaPart::Whole) {
             for (number, url) in self.crawl.scope_seeds(self.last_seed).await? {
                 self.journal.append(&Record::SeedAdopted { url })?;
                 self.last_seed = number;
@@ -89,8 +89,8 @@ impl Mirror {
         let marks = self.last_of_bucket.clone();
         let buckets: Vec<i16> = (0..BUCKETS).map(u16::cast_signed).collect();
         let (query, node) = match &self.part {
-            MirrorPart::Whole => (WHOLE, None),
-            MirrorPart::Node(name) => (OF_NODE, Some(name.clone())),
+            ReplicaPart::Whole => (WHOLE, None),
+            ReplicaPart::Node(name) => (OF_NODE, Some(name.clone())),
         };
         let query = sqlx::query(query)
             .bind(buckets)

@@ -1,6 +1,6 @@
 //! Data from other nodes: URLs, seeds, totals, the control file, and the end of the crawl.
 //!
-//! The database is polled; a node that receives news wakes its crawl.
+//! The database is polled; a node that receives updates wakes its crawl.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ impl SharedStore {
                 _ = ticks.tick() => {}
                 _ended = self.session.term.ended() => {
                     // The crawl sees it at its next lease.
-                    self.news.notify_one();
+                    self.updates.notify_one();
                     return;
                 }
             }
@@ -40,7 +40,7 @@ impl SharedStore {
                 self.note_finished().await
             };
             match polled.await {
-                Ok(true) => self.news.notify_one(),
+                Ok(true) => self.updates.notify_one(),
                 Ok(false) => {}
                 // The crawl sees it at its next lease.
                 Err(fault) => self.session.term.end_by(&fault),
@@ -79,14 +79,14 @@ impl SharedStore {
                 }
             }
         }
-        let arrival = self.shipping.arrive();
+        let transfer = self.shipping.begin_transfer();
         self.local.discover(found).await?;
         drop(owned);
         for (bucket, row) in taken {
             self.shipping.take(bucket, row);
         }
-        drop(arrival);
-        self.news.notify_one();
+        drop(transfer);
+        self.updates.notify_one();
         self.shipping.settled(term).await?;
         Ok(true)
     }

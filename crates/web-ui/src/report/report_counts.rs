@@ -16,15 +16,15 @@ pub struct Count {
 
 /// Counts by name. At most [`caps::NAMES`] names are listed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Tally {
+pub struct ReportCounts {
     /// The names, the largest count first.
     pub counts: Vec<Count>,
     /// The count of all other names.
     pub other: u64,
 }
 
-impl Tally {
-    /// Makes a tally of names with their counts, and of the count of unnamed ones.
+impl ReportCounts {
+    /// Makes a counts of names with their counts, and of the count of unnamed ones.
     pub fn of<N: AsRef<str>>(counts: impl IntoIterator<Item = (N, u64)>, other: u64) -> Self {
         let counts = counts.into_iter().filter(|(_, count)| *count > 0);
         let mut counts: Vec<(N, u64)> = counts.collect();
@@ -62,15 +62,18 @@ mod tests {
     #[test]
     fn names_beyond_the_cap_are_added_up() {
         let names = (0..caps::NAMES as u64 + 3).map(|number| (format!("n{number:03}"), number));
-        let tally = Tally::of(names.clone(), 7);
-        assert_eq!(tally.counts.len(), caps::NAMES);
-        assert_eq!(tally.counts[0].name, format!("n{:03}", caps::NAMES + 2));
+        let counts = ReportCounts::of(names.clone(), 7);
+        assert_eq!(counts.counts.len(), caps::NAMES);
+        assert_eq!(counts.counts[0].name, format!("n{:03}", caps::NAMES + 2));
         // The one that counts nothing is not listed.
-        assert_eq!(tally.other, 7 + 1 + 2);
+        assert_eq!(counts.other, 7 + 1 + 2);
         assert_eq!(
-            tally.total(),
+            counts.total(),
             7 + names.map(|(_, count)| count).sum::<u64>()
         );
-        assert_eq!(Tally::of([("b", 1), ("a", 1)], 0).counts[0].name, "a");
+        assert_eq!(
+            ReportCounts::of([("b", 1), ("a", 1)], 0).counts[0].name,
+            "a"
+        );
     }
 }

@@ -1,11 +1,11 @@
-//! The part of an archive after its settled end, which opening cuts.
+//! The part of an archive after its commit point, which opening cuts.
 //!
 //! The order of durability: bytes of visits, then their settlements in the journal, then the note
-//! of the settled end (`settled.rs`), then the names of files without `.open`. So a kill or a power
-//! cut leaves unsettled visits only in open files and only after the noted end. Their pages are
-//! visited again; their readable part is kept as `NAME.cut-N` (`disk::set_aside`), which readers do
-//! not mistake for a file of the archive. Unsettled visits anywhere else prove that the journal
-//! lost its end: then the opening is refused, and the archive stays unchanged.
+//! of the commit point (`commit_point.rs`), then the names of files without `.open`. So a kill or a
+//! power cut leaves unsettled visits only in open files and only after the noted end. Their pages
+//! are visited again; their readable part is kept as `NAME.cut-N` (`disk::set_aside`), which
+//! readers do not mistake for a file of the archive. Unsettled visits anywhere else prove that the
+//! journal lost its end: then the opening is refused, and the archive stays unchanged.
 //!
 //! Pieces stay until somebody removes them; a kill leaves at most the work in progress.
 
@@ -15,10 +15,10 @@ use std::sync::Arc;
 use disk::Disk;
 
 use super::archive_end::ArchiveEnd;
+use super::commit_point::{CommitPoint, CommitPointFile};
 use super::files::{self, FileName, FoundFile};
 use super::packing::preamble_of;
 use super::read::{ReadFault, WarcReader};
-use super::settled::{Settled, SettledNote};
 use super::stream::next_record_behind;
 use crate::fault::SinkFault;
 
@@ -35,18 +35,18 @@ pub fn settled_behind(
 ) -> Result<Vec<String>, SinkFault> {
     let name = end.map(ArchiveEnd::name).transpose()?;
     let last = name.as_ref().zip(end.map(|end| end.end));
-    Surplus { dir, prefix, last }.settled()
+    UnsettledTail { dir, prefix, last }.settled()
 }
 
-/// The settled end of an archive being opened; `last` is `None` if no visit is settled.
+/// The commit point of an archive being opened; `last` is `None` if no visit is settled.
 #[derive(Clone, Copy)]
-pub(super) struct Surplus<'a> {
+pub(super) struct UnsettledTail<'a> {
     pub(super) dir: &'a Path,
     pub(super) prefix: &'a str,
     pub(super) last: Option<(&'a FileName, u64)>,
 }
 
-impl Surplus<'_> {
+impl UnsettledTail<'_> {
     /// Refuses an end that comes before settled visits, since the journal of this archive once
     /// ended later. Changes nothing.
     ///
@@ -74,7 +74,7 @@ impl Surplus<'_> {
                 beyond.push(found.name.as_str().to_owned());
             }
         }
-        if let SettledNote::Settled(Settled { place, .. }) = self.noted()? {
+        if let CommitPointFile::Read(CommitPoint { place, .. }) = self.noted()? {
             let is_lost =
                 |(name, end): (&FileName, u64)| ArchiveEnd::of(name, end).is_before(&place);
             if self.last.is_none_or(is_lost) && !beyond.contains(&place.file) {
@@ -135,13 +135,13 @@ impl Surplus<'_> {
         files::last_first(self.dir).map_err(SinkFault::io("list", self.dir))
     }
 
-    fn noted(self) -> Result<SettledNote, SinkFault> {
-        let path = Settled::path(self.dir);
-        let noted = Settled::read(self.dir).map_err(SinkFault::io("read", &path))?;
-        if noted == SettledNote::Damaged {
+    fn noted(self) -> Result<CommitPointFile, SinkFault> {
+        let path = CommitPoint::path(self.dir);
+        let noted = CommitPoint::read(self.dir).map_err(SinkFault::io("read", &path))?;
+        if noted == CommitPointFile::Damaged {
             tracing::warn!(
                 path = %path.display(),
-                "the record of the archive's settled end is damaged: it is rewritten"
+                "the record of the archive's commit point is damaged: it is rewritten"
             );
         }
         Ok(noted)

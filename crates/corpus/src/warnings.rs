@@ -7,29 +7,29 @@ use sinks::warc::Deviations;
 /// Maximum number of names that a description gives per kind.
 const NAMED: usize = 5;
 
-/// The oddities of the documents that were read, reported once all are read. Clones share them.
+/// The warnings of the documents that were read, reported once all are read. Clones share them.
 #[derive(Clone, Debug, Default)]
-pub struct Oddities(Arc<Mutex<Seen>>);
+pub struct Warnings(Arc<Mutex<Seen>>);
 
 #[derive(Debug, Default)]
 struct Seen {
     deviations: Deviations,
-    /// By [`Oddity`].
-    documents: [Named; Oddity::ALL.len()],
+    /// By [`Warning`].
+    documents: [Named; Warning::ALL.len()],
 }
 
-/// A kind of oddity of a document.
+/// A kind of warning of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Oddity {
+pub(crate) enum Warning {
     /// Longer than the part of a document that is read.
     Cut,
     /// Cut by its archiver, or by the server.
     Truncated,
     /// Its content coding breaks off or is damaged.
     Undecoded,
-    /// An answer whose HTTP head cannot be read: it is not a document.
+    /// A response whose HTTP head cannot be read: it is not a document.
     Headless,
-    /// An answer that does not represent a page: it is not a document.
+    /// A response that does not represent a page: it is not a document.
     NoPage,
     /// A file in a directory whose name means that it is not data.
     PassedOver,
@@ -37,7 +37,7 @@ pub(crate) enum Oddity {
     Unextracted,
 }
 
-impl Oddity {
+impl Warning {
     const ALL: [Self; 7] = [
         Self::Cut,
         Self::Truncated,
@@ -84,22 +84,22 @@ struct Named {
     first: Vec<String>,
 }
 
-impl Oddities {
-    /// Describes the oddities, one kind per line; `None` without oddities.
+impl Warnings {
+    /// Describes the warnings, one kind per line; `None` without warnings.
     pub fn describe(&self) -> Option<String> {
         let seen = self.locked();
         let deviations: Vec<String> = seen
             .deviations
             .seen()
-            .map(|(oddity, count)| format!("{count} {}", oddity.as_str()))
+            .map(|(warning, count)| format!("{count} {}", warning.as_str()))
             .collect();
         let mut lines = Vec::new();
         if !deviations.is_empty() {
             let all = deviations.join(", ");
             lines.push(format!("records with warnings, still read: {all}"));
         }
-        for oddity in Oddity::ALL {
-            seen.documents[oddity as usize].describe(oddity.fate(), &mut lines);
+        for warning in Warning::ALL {
+            seen.documents[warning as usize].describe(warning.fate(), &mut lines);
         }
         (!lines.is_empty()).then(|| lines.join("\n"))
     }
@@ -110,8 +110,8 @@ impl Oddities {
     }
 
     /// Adds a document of this name.
-    pub(crate) fn add(&self, oddity: Oddity, document: String) {
-        self.locked().documents[oddity as usize].add(document);
+    pub(crate) fn add(&self, warning: Warning, document: String) {
+        self.locked().documents[warning as usize].add(document);
     }
 
     fn locked(&self) -> MutexGuard<'_, Seen> {

@@ -1,4 +1,4 @@
-//! The settled end of an archive, as recorded in the archive itself: `archive/settled`.
+//! The commit point of an archive, as recorded in the archive itself: `archive/commit-point`.
 //!
 //! The journal records which visits are settled. An older state, or a journal that lost its end,
 //! records too few visits, and the rest would be considered unsettled. So after each checkpoint the
@@ -6,7 +6,7 @@
 //! ([`SinkFault::JournalEnds`](crate::SinkFault::JournalEnds)).
 //!
 //! ```text
-//! crawler-settled 1
+//! crawler-commit-point 1
 //! FILE END JOURNAL          the last settled file, bytes of it, bytes of the journal
 //! CRC32                     of both lines above, eight hex digits
 //! ```
@@ -20,14 +20,15 @@ use super::archive_end::ArchiveEnd;
 use super::files::name_of;
 
 /// The name of the note, in the archive's directory.
-const NAME: &str = "settled";
-const VERSION: &str = "crawler-settled 1";
+const NAME: &str = "commit-point";
+const VERSION: &str = "crawler-commit-point 1";
 /// Maximum length of a note: the name of a file has at most 255 bytes.
 const MAX_BYTES: u64 = 1024;
 
-/// The settled part of a crawl, which only damage can lose.
+/// Last archive position with only durable settlements before it: only damage can lose a part
+/// before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Settled {
+pub struct CommitPoint {
     /// The end of a settled visit: all visits up to it are on the disk, and so are their
     /// settlements.
     pub place: ArchiveEnd,
@@ -35,18 +36,18 @@ pub struct Settled {
     pub journal: u64,
 }
 
-/// A note of the settled end.
+/// The file of the commit point, as read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SettledNote {
+pub enum CommitPointFile {
     /// The note is missing.
     Absent,
     /// The note is damaged.
     Damaged,
-    /// The noted end.
-    Settled(Settled),
+    /// It has this commit point.
+    Read(CommitPoint),
 }
 
-impl Settled {
+impl CommitPoint {
     /// Returns the settled part of an archive that is durable up to `archive` and whose settlements
     /// are durable up to `place`.
     #[must_use]
@@ -69,21 +70,21 @@ impl Settled {
     ///
     /// # Errors
     /// The system's error, except for a missing note.
-    pub fn read(directory: &Path) -> io::Result<SettledNote> {
+    pub fn read(directory: &Path) -> io::Result<CommitPointFile> {
         let path = Self::path(directory);
         match std::fs::metadata(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Ok(SettledNote::Absent);
+                return Ok(CommitPointFile::Absent);
             }
             Err(error) => return Err(error),
-            Ok(found) if found.len() > MAX_BYTES => return Ok(SettledNote::Damaged),
+            Ok(found) if found.len() > MAX_BYTES => return Ok(CommitPointFile::Damaged),
             Ok(_) => {}
         }
         let bytes = std::fs::read(path)?;
         let text = String::from_utf8(bytes).ok();
         Ok(text
             .and_then(|text| Self::parse(&text))
-            .map_or(SettledNote::Damaged, SettledNote::Settled))
+            .map_or(CommitPointFile::Damaged, CommitPointFile::Read))
     }
 
     /// Returns the bytes of the note.
@@ -100,8 +101,8 @@ impl Settled {
         let end = fields.next()?.parse().ok()?;
         let journal = fields.next()?.parse().ok()?;
         let place = ArchiveEnd { file, end };
-        let settled = Self { place, journal };
-        (settled.note() == text.as_bytes()).then_some(settled)
+        let point = Self { place, journal };
+        (point.note() == text.as_bytes()).then_some(point)
     }
 }
 
@@ -134,32 +135,33 @@ mod tests {
 
     #[test]
     fn a_note_is_pinned_to_the_byte_and_every_flipped_bit_is_found() {
-        let noted = Settled {
+        let noted = CommitPoint {
             place: settled(3, 4_711),
             journal: 815,
         };
         let note = noted.note();
-        let expected = "crawler-settled 1\ncrawl-20261120182455-00003.warc.gz 4711 815\n4b2ec3c3\n";
+        let expected =
+            "crawler-commit-point 1\ncrawl-20261120182455-00003.warc.gz 4711 815\n4b2ec3c3\n";
         assert_eq!(String::from_utf8(note.clone()).unwrap(), expected);
         let directory = tempfile::tempdir().unwrap();
-        let read = || Settled::read(directory.path()).unwrap();
-        assert_eq!(read(), SettledNote::Absent);
-        let path = Settled::path(directory.path());
+        let read = || CommitPoint::read(directory.path()).unwrap();
+        assert_eq!(read(), CommitPointFile::Absent);
+        let path = CommitPoint::path(directory.path());
         std::fs::write(&path, &note).unwrap();
-        assert_eq!(read(), SettledNote::Settled(noted));
+        assert_eq!(read(), CommitPointFile::Read(noted));
         for bit in 0..note.len() * 8 {
             let mut flipped = note.clone();
             flipped[bit / 8] ^= 1 << (bit % 8);
             std::fs::write(&path, flipped).unwrap();
-            assert_eq!(read(), SettledNote::Damaged, "bit {bit}");
+            assert_eq!(read(), CommitPointFile::Damaged, "bit {bit}");
         }
     }
 
     #[test]
     fn files_beside_an_archive_are_recognised_by_name() {
         for (path, expected) in [
-            ("crawl/archive/settled", true),
-            ("elsewhere/settled", false),
+            ("crawl/archive/commit-point", true),
+            ("elsewhere/commit-point", false),
             ("a/crawl-20261120182455-00001.warc.gz.cut-1", true),
             ("a/crawl-20261120182455-00001.warc.gz.cut-x", false),
             ("a/crawl-20261120182455-00001.warc.gz", false),
@@ -170,14 +172,14 @@ mod tests {
     }
 
     #[test]
-    fn the_settled_end_is_the_earlier_one_of_archive_and_journal() {
+    fn the_commit_point_is_the_earlier_one_of_archive_and_journal() {
         for (archive, place, expected) in [
             (settled(1, 9), settled(1, 8), settled(1, 8)),
             (settled(1, 8), settled(1, 9), settled(1, 8)),
             (settled(1, 8), settled(2, 1), settled(1, 8)),
             (settled(3, 1), settled(2, 8), settled(2, 8)),
         ] {
-            assert_eq!(Settled::new(archive, place, 0).place, expected);
+            assert_eq!(CommitPoint::new(archive, place, 0).place, expected);
         }
     }
 }

@@ -1,8 +1,8 @@
-//! The figures of a crawl, kept up to date while somebody looks.
+//! The statistics of a crawl, kept up to date while somebody looks.
 //!
 //! A look catches up with the journal first, unless that was done less than [`FRESH`] ago. So
 //! several viewers cost as much as one, a crawl without viewers costs nothing, and the shown
-//! figures are at most half a second old. Looks follow each other: each takes milliseconds.
+//! statistics are at most half a second old. Looks follow each other: each takes milliseconds.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -12,11 +12,11 @@ use journal::{JournalFollower, Position, StoreFault};
 use statistics::CrawlStatistics;
 use web::Timestamp;
 
-/// Maximum age of figures that are shown without reading on.
+/// Maximum age of statistics that are shown without reading on.
 const FRESH: Duration = Duration::from_millis(500);
 
-/// The figures of a crawl.
-pub(crate) struct Figures {
+/// The statistics of a crawl.
+pub(crate) struct LiveStatistics {
     state: PathBuf,
     reading: Mutex<Reading>,
 }
@@ -30,18 +30,18 @@ struct Reading {
     damage: Option<String>,
 }
 
-/// The figures at one time.
+/// The statistics at one time.
 pub(crate) struct Look<'a> {
     pub(crate) statistics: &'a CrawlStatistics,
-    /// The reason why the figures are incomplete, if they are.
+    /// The reason why the statistics are incomplete, if they are.
     pub(crate) damage: Option<&'a str>,
     /// The end of the part of the journal that was read.
     pub(crate) position: Position,
     pub(crate) now: Timestamp,
 }
 
-impl Figures {
-    /// Returns empty figures of the journal in `state`, before anything is read.
+impl LiveStatistics {
+    /// Returns empty statistics of the journal in `state`, before anything is read.
     pub(crate) fn of(state: PathBuf) -> Self {
         Self {
             state,
@@ -54,7 +54,7 @@ impl Figures {
         }
     }
 
-    /// Calls `look` with the figures at the time `now`. Reads the disk.
+    /// Calls `look` with the statistics at the time `now`. Reads the disk.
     pub(crate) fn look<T>(&self, now: Timestamp, look: impl FnOnce(&Look<'_>) -> T) -> T {
         let mut reading = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
         // A clock that was set back counts as a long time.
