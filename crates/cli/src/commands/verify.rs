@@ -163,8 +163,8 @@ fn write_node(report: &node::Report, out: &mut dyn Write) -> io::Result<()> {
     }
     write!(
         out,
-        "valid and complete: {} in {} of node {}, as in the store, all digests match; {} to {}, none \
-         too early",
+        "valid and complete: {} in {} of node {}, as in the store, all digests match; {} to {}, \
+         none too early",
         counted(report.archive.archive_records, "archive record"),
         counted(report.archive.archive_files, "file"),
         printable(&report.node),

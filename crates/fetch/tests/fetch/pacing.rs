@@ -430,7 +430,7 @@ proptest! {
         prop_assert!(wait >= least.min(rules.retry_after_cap), "chance only adds");
         let idle = pace.after_idling(ms(idle), &rules);
         prop_assert!(idle.failures <= failures);
-        let (_, even) = pace.after(&PacedResponse { elapsed: ms(elapsed), kind: asked }, &rules, 0.0);
+        let (_, even) = pace.after(&response, &rules, 0.0);
         prop_assert!(wait >= even.wait && wait <= even.wait + even.wait / 4 + ms(1));
         if asked == ResponseKind::Fine {
             let usual = [WaitReason::Delay, WaitReason::Slowness, WaitReason::CrawlDelay];

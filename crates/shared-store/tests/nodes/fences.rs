@@ -243,7 +243,8 @@ async fn a_node_learns_with_its_batch_that_the_database_has_ended_its_term() {
     let late = far.store.checkpoint(None).await.unwrap_err();
     assert_eq!(
         late.to_string(),
-        "term 1 of node far has ended: it sent no heartbeat in time, and its buckets were reassigned"
+        "term 1 of node far has ended: it sent no heartbeat in time, and its buckets were \
+         reassigned"
     );
     assert_eq!(database.number(VISITS).await, 0);
 }
