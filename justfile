@@ -30,11 +30,11 @@ reference:
 
 # build the Python package, install it into new environments and run its tests and its tutorial
 python:
-    crates/python/test.sh
+    crates/engine/python/test.sh
 
 # build the wheels of the Python package for x86-64 and aarch64 (needs zig, which pip installs)
 wheels:
-    crates/python/wheels.sh
+    crates/engine/python/wheels.sh
 
 # compare the public items of the published crates with their last version (cargo-semver-checks)
 semver:
@@ -65,74 +65,74 @@ nodes:
 
 # crawl 20,000 generated pages on loopback: pages/s, CPU, memory, duplicates found
 bench-crawl *args:
-    cargo run --release --manifest-path benches/Cargo.toml --bin bench-crawl -- {{args}}
+    cargo run --release --manifest-path lab/benches/Cargo.toml --bin bench-crawl -- {{args}}
 
 # crawl 500 generated hosts for ten minutes: pages/s and memory by the minute, and of its quarters
 soak *args:
-    cargo run --release --manifest-path benches/Cargo.toml --bin soak -- {{args}}
+    cargo run --release --manifest-path lab/benches/Cargo.toml --bin soak -- {{args}}
 
 # measure what a topic adds to the cost of a page and of a link
 bench-topic *args:
-    cargo run --release --manifest-path benches/Cargo.toml --bin bench-topic -- {{args}}
+    cargo run --release --manifest-path lab/benches/Cargo.toml --bin bench-topic -- {{args}}
 
 # measure an index of fingerprints on disk: bytes, time to build, time and pages of a query
 bench-index *args:
-    cargo run --release --manifest-path benches/Cargo.toml --bin bench-index -- {{args}}
+    cargo run --release --manifest-path lab/benches/Cargo.toml --bin bench-index -- {{args}}
 
 # measure writing the archive, by compression, digest and metadata (docs/formats/archive.md)
 bench-warc *args:
-    cargo run --release --manifest-path benches/Cargo.toml --bin bench-warc -- {{args}}
+    cargo run --release --manifest-path lab/benches/Cargo.toml --bin bench-warc -- {{args}}
 
 # measure the pace of an honest host beside six traps without end (docs/guide/traps.md)
 bench-traps *args:
-    cargo run --release --manifest-path benches/Cargo.toml --bin bench-traps -- {{args}}
+    cargo run --release --manifest-path lab/benches/Cargo.toml --bin bench-traps -- {{args}}
 
 # export a crawl of a million visits: rows/s, CPU, memory, bytes (docs/formats/export.md)
 bench-export *args:
-    cargo run --release --manifest-path benches/Cargo.toml --bin bench-export -- {{args}}
+    cargo run --release --manifest-path lab/benches/Cargo.toml --bin bench-export -- {{args}}
 
 # measure the difference of two texts, word by word (docs/measurements/speed.md)
 bench-difference *args:
-    cargo run --release --manifest-path benches/Cargo.toml --bin bench-difference -- {{args}}
+    cargo run --release --manifest-path lab/benches/Cargo.toml --bin bench-difference -- {{args}}
 
 # write and read the journal of a million visits: `just bench-statistics write DIR 1000000 10000`
 bench-statistics *args:
-    cargo run --release --manifest-path benches/Cargo.toml --bin bench-statistics -- {{args}}
+    cargo run --release --manifest-path lab/benches/Cargo.toml --bin bench-statistics -- {{args}}
 
 # measure the dashboard and the report of a million visits (docs/measurements/dashboard.md)
 bench-ui *args:
-    cargo run --release --manifest-path benches/Cargo.toml --bin bench-ui -- {{args}}
+    cargo run --release --manifest-path lab/benches/Cargo.toml --bin bench-ui -- {{args}}
 
 # measure the search index, and compare 200 queries with a plain scan (docs/guide/search.md)
 bench-search *args:
-    cargo run --release --manifest-path benches/Cargo.toml --bin bench-search -- {{args}}
+    cargo run --release --manifest-path lab/benches/Cargo.toml --bin bench-search -- {{args}}
 
 # compare with peers (lookup, all-pairs, batch, simhash, text, minhash): `just peers lookup 1000000`
 peers bin *args:
-    cargo run --release --manifest-path benches/peers/Cargo.toml --bin {{bin}} -- {{args}}
+    cargo run --release --manifest-path lab/benches/peers/Cargo.toml --bin {{bin}} -- {{args}}
 
 # compare `crawler dedup` with its peers (docs/measurements/peers.md). Needs Python 3.12
 peers-dedup *args:
     cargo build --release -p crawler --bin crawler
-    cargo build --release --manifest-path benches/peers/Cargo.toml --bin near-pairs
-    python3 benches/peers/dedup/compare.py {{args}}
+    cargo build --release --manifest-path lab/benches/peers/Cargo.toml --bin near-pairs
+    python3 lab/benches/peers/dedup/compare.py {{args}}
 
 # compare near-duplicates by DuckDB and PostgreSQL with the crawler (docs/measurements/batch.md)
 batch *args:
     cargo build --release -p crawler --bin crawler
-    "$(batch/setup.sh postgresql)" batch/check.py target/batch --crawler target/release/crawler \
+    "$(lab/batch/setup.sh postgresql)" lab/batch/check.py target/batch --crawler target/release/crawler \
         --count 1000000 --brute 100000 {{args}}
 
 # the same with Spark as well, of which a worker is killed in the middle. Needs Java 17
 spark *args:
     cargo build --release -p crawler --bin crawler
-    PYTHONPATH=target/batch/pyspark "$(batch/setup.sh spark postgresql)" batch/check.py target/batch \
+    PYTHONPATH=target/batch/pyspark "$(lab/batch/setup.sh spark postgresql)" lab/batch/check.py target/batch \
         --crawler target/release/crawler --count 1000000 --brute 100000 \
         --engines duckdb postgresql spark --kill {{args}}
 
 # compare main content with peers on the labelled pages (docs/measurements/extraction.md)
 extraction *args:
-    cargo run --release --manifest-path benches/extraction/Cargo.toml -- {{args}}
+    cargo run --release --manifest-path lab/benches/extraction/Cargo.toml -- {{args}}
 
 # Needs a nightly compiler and cargo-fuzz. `just fuzz url 600` runs one target for ten minutes.
 # feed any bytes to each fuzz target for a minute
@@ -145,8 +145,8 @@ fuzz target="all" seconds="60":
     if [ "$targets" = all ]; then targets=$(cargo +nightly fuzz list); fi
     for target in $targets; do
         echo "== $target"
-        mkdir -p "fuzz/corpus/$target"
-        cargo +nightly fuzz run "$target" "fuzz/corpus/$target" "crates/anybytes/corpus/$target" \
+        mkdir -p "lab/fuzz/corpus/$target"
+        cargo +nightly fuzz run "$target" "lab/fuzz/corpus/$target" "crates/testing/anybytes/corpus/$target" \
             -- -max_total_time={{seconds}}
     done
 
@@ -162,7 +162,7 @@ real-documents:
 
 # measure precision, recall and F1 of the verdicts (docs/measurements/quality.md)
 quality *args:
-    bash evaluation/fetch-manuals.sh
+    bash lab/evaluation/fetch-manuals.sh
     cargo run --release -p evaluation -- --output docs/measurements/quality.md {{args}}
 
 # measure what crawls of a blog, a shop and a wiki lose and keep twice (docs/measurements/quality.md)
@@ -172,7 +172,7 @@ dynamic-sites:
 
 # measure the order of visits of focused crawls (docs/measurements/focus.md)
 focus:
-    bash evaluation/fetch-manuals.sh --hosts
+    bash lab/evaluation/fetch-manuals.sh --hosts
     cargo run --release -p evaluation -- focus --output docs/measurements/focus.md
 
 # `just real-sites llvm faq` crawls some of the sites.
@@ -180,7 +180,7 @@ focus:
 real-sites *args:
     cargo build --release -p crawler --bin crawler
     cargo build --release -p testkit --example serve
-    python3 evaluation/real_sites.py \
+    python3 lab/evaluation/real_sites.py \
         --crawler target/release/crawler --serve target/release/examples/serve \
         --report docs/measurements/quality.md --merges docs/measurements/real-sites-merges.md \
         {{args}}
@@ -191,7 +191,7 @@ kill kills="200":
 
 # kill, fill, damage and flood crawls for ten minutes: one table. `just attack --only kills,fills`
 attack *args:
-    cargo run --release --manifest-path attack/Cargo.toml -- --seed {{seed}} {{args}}
+    cargo run --release --manifest-path lab/attack/Cargo.toml -- --seed {{seed}} {{args}}
 
 # check politeness by the server's log: many fetches and hosts, with interrupts and kills
 polite fetches="100000" hosts="200" restarts="20":
@@ -223,8 +223,8 @@ wrecks failures="500" cuts="500":
 
 # read the archive of a crawl with warcio, FastWARC and the `warc` crate, in a virtual environment
 check-warc dir="crawl":
-    bash interop/readers.sh {{dir}}
+    bash lab/interop/readers.sh {{dir}}
 
 # have readers, pywb, wacz, DuckDB and a browser read 10,000 records (docs/measurements/interop.md)
 interop size="full":
-    bash interop/run.sh {{size}}
+    bash lab/interop/run.sh {{size}}

@@ -4,7 +4,7 @@
 #
 #   STORE=postgres://postgres@127.0.0.1/empty tests/real-documents-by-nodes.sh [WORKDIR]
 #
-# STORE is an empty database. WORKDIR is target/manuals by default, where evaluation/fetch-manuals.sh puts the manuals.
+# STORE is an empty database. WORKDIR is target/manuals by default, where lab/evaluation/fetch-manuals.sh puts the manuals.
 #
 # Code 0: all three visited the same pages. Code 1: not so. Code 77: what is needed is missing.
 set -euo pipefail
@@ -13,14 +13,14 @@ top=$(cd "$(dirname "$0")/.." && pwd)
 cd "$top"
 work=${1:-target/manuals}
 [ -n "${STORE:-}" ] || { echo "real-documents-by-nodes: STORE names no empty database" >&2; exit 77; }
-evaluation/fetch-manuals.sh "$work"
+lab/evaluation/fetch-manuals.sh "$work"
 work=$(cd "$work" && pwd)
 cargo build --quiet --release -p crawler
 cargo build --quiet --release -p testkit --example serve
 built=$(cargo metadata --format-version 1 --no-deps \
     | python3 -c 'import json, sys; print(json.load(sys.stdin)["target_directory"])')/release
 crawler=$built/crawler
-. interop/serving.sh
+. lab/interop/serving.sh
 
 directories=()
 for release in 13 14 15 16; do

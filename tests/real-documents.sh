@@ -5,7 +5,7 @@
 #
 # Prints the summaries, the verdicts by same-path pairs against the truth computed from the files, and the wrong ones
 # (Markdown; docs/measurements/real-documents.md is made of it). Then the archives are read by others and compared with what was served, as
-# interop/readers.sh does.
+# lab/interop/readers.sh does.
 #
 # Two crawls: `--on-duplicate drop` is the default, and what it reaches depends on what was dropped, whose links are not
 # followed; `--on-duplicate follow` reaches, and so judges, all pages. One page at a time, release 15 first, so that
@@ -57,7 +57,7 @@ built=$(cargo metadata --format-version 1 --no-deps \
     | python3 -c 'import json, sys; print(json.load(sys.stdin)["target_directory"])')/release
 crawler=$built/crawler
 
-. interop/serving.sh
+. lab/interop/serving.sh
 
 # crawl NAME OPTION…: crawls them into $work/NAME.
 crawl() {
@@ -95,7 +95,7 @@ echo "### The archives, read by others"
 echo
 for name in drop follow; do
     answer=0
-    interop/readers.sh "$work/$name" "$work/documents.served" || answer=$?
+    lab/interop/readers.sh "$work/$name" "$work/documents.served" || answer=$?
     [ $answer -ne 77 ] || missing "the archives were not checked"
     [ $answer -eq 0 ] || code=1
 done

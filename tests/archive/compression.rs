@@ -11,7 +11,7 @@ use crate::support::{Crawl, KEY};
 
 const HOST: &str = "packed.test";
 /// Made by `zstd --train` of 400 records.
-const DICTIONARY: &[u8] = include_bytes!("../../crates/sinks/tests/warc/golden/pages.dict");
+const DICTIONARY: &[u8] = include_bytes!("../../crates/crawler/sinks/tests/warc/golden/pages.dict");
 
 const PACKINGS: [&[&str]; 4] = [
     &["--compression=gzip"],

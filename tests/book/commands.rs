@@ -16,7 +16,7 @@ const NOT_RUN: [(&str, &str); 3] = [
     ),
     (
         "guide/python.md",
-        "crates/python/test.sh installs the package, and runs the page",
+        "crates/engine/python/test.sh installs the package, and runs the page",
     ),
 ];
 

@@ -11,10 +11,10 @@ use crate::support::pages::prose;
 use crate::support::{CommandOutput, Crawl};
 
 /// `{"id":1,"text":"packed with xz"}`, packed by `xz`.
-const XZ: &[u8] = include_bytes!("../../crates/corpus/tests/corpus/one-line.jsonl.xz");
+const XZ: &[u8] = include_bytes!("../../crates/engine/corpus/tests/corpus/one-line.jsonl.xz");
 
 /// `{"id":1,"text":"packed with bzip2"}`, packed by `bzip2`.
-const BZIP2: &[u8] = include_bytes!("../../crates/corpus/tests/corpus/one-line.jsonl.bz2");
+const BZIP2: &[u8] = include_bytes!("../../crates/engine/corpus/tests/corpus/one-line.jsonl.bz2");
 
 /// Three documents, of which the last repeats the first, in these fields.
 fn lines(id: &str, text: &str) -> String {

@@ -1,6 +1,6 @@
 //! A disk with less free space than the user demands: no visit begins, and the crawl waits.
 //!
-//! No disk has as much room as these tests demand. `crates/crawl/tests/disk_space.rs`, where disks
+//! No disk has as much room as these tests demand. `crates/crawler/crawl/tests/disk_space.rs`, where disks
 //! are small, tests crawls that fill the disk, and crawls that get room again.
 
 use testkit::Server;

