@@ -142,12 +142,12 @@ fuzz target="all" seconds="60":
     # libdeflate, which compresses the archive, has one table in two of its objects.
     export ASAN_OPTIONS=detect_odr_violation=0
     targets="{{target}}"
-    if [ "$targets" = all ]; then targets=$(cargo +nightly fuzz list); fi
+    if [ "$targets" = all ]; then targets=$(cargo +nightly fuzz list --fuzz-dir lab/fuzz); fi
     for target in $targets; do
         echo "== $target"
         mkdir -p "lab/fuzz/corpus/$target"
-        cargo +nightly fuzz run "$target" "lab/fuzz/corpus/$target" "crates/testing/anybytes/corpus/$target" \
-            -- -max_total_time={{seconds}}
+        cargo +nightly fuzz run --fuzz-dir lab/fuzz "$target" "lab/fuzz/corpus/$target" \
+            "crates/testing/anybytes/corpus/$target" -- -max_total_time={{seconds}}
     done
 
 # test the vector instructions under AddressSanitizer (needs a nightly compiler)

@@ -6,13 +6,9 @@ mod contents; // the table of contents, links
 mod reference; // the page made from `--help`
 mod session; // the shell of the commands
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-/// Returns the root of the repository.
-fn root() -> PathBuf {
-    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    crates.parent().unwrap().to_owned()
-}
+use crate::support::root;
 
 /// Returns the pages below `docs`, without the table of contents.
 fn pages() -> Vec<PathBuf> {

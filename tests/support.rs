@@ -22,6 +22,12 @@ use serde_json::Value;
 use tempfile::TempDir;
 use testkit::Server;
 
+/// Returns the root of the repository.
+pub(crate) fn root() -> PathBuf {
+    let cli = Path::new(env!("CARGO_MANIFEST_DIR"));
+    cli.ancestors().nth(3).unwrap().to_owned()
+}
+
 /// A crawl: a directory, and the arguments that it is run with each time.
 pub(crate) struct Crawl {
     directory: TempDir,

@@ -10,7 +10,7 @@
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-spark=$here/../target/batch/pyspark
+spark=$here/../../target/batch/pyspark
 python=$("$here/../lab/interop/setup.sh")
 
 # missing WHAT: names what is not there.

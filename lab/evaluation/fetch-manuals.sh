@@ -10,7 +10,7 @@
 # unpacked). Present packages are not fetched again. Code 77: a requirement is missing.
 set -euo pipefail
 
-top=$(cd "$(dirname "$0")/.." && pwd)
+top=$(cd "$(dirname "$0")/../.." && pwd)
 only=
 case "${1:-}" in
 --hosts | --languages)

@@ -36,7 +36,7 @@ try:
 except ImportError:
     lxml = None
 
-TOP = pathlib.Path(__file__).resolve().parent.parent
+TOP = pathlib.Path(__file__).resolve().parents[2]
 LANGUAGES = ["de", "fr", "it", "ja", "nl", "ru", "zh-cn"]
 
 # The sites: directories, each with its package and the place in the package, and seeds.

@@ -9,7 +9,7 @@
 # CI=true.
 set -euo pipefail
 
-top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 target=${2:-$top/target/interop/documents}
 
 missing() {

@@ -8,7 +8,7 @@
 # Code 2: wrong usage. Code 77: a requirement is missing (code 1 if CI=true).
 set -euo pipefail
 
-top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 if [ $# -lt 1 ] || [ $# -gt 2 ] || [ ! -d "$1" ]; then
     echo "usage: lab/interop/readers.sh DIR [SERVED]   (the directory of a crawl)" >&2
     exit 2

@@ -9,7 +9,7 @@
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-venv=${INTEROP_VENV:-$here/../target/interop/venv}
+venv=${INTEROP_VENV:-$here/../../target/interop/venv}
 
 missing() {
     echo "interop: $1" >&2

@@ -9,7 +9,8 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 
-use super::{CRATES, crates, read, sources};
+use super::{folders, read, sources};
+use crate::support::root;
 
 /// A module by the names from the crate's root.
 type Module = Vec<String>;
@@ -315,12 +316,9 @@ fn names_in(tree: &str, above: &[String], found: &mut Vec<Vec<String>>) {
 #[test]
 fn no_files_of_a_crate_import_each_other() {
     let mut found = Vec::new();
-    let root = crates().parent().unwrap().to_owned();
-    for directory in CRATES
-        .map(|name| crates().join(name))
-        .into_iter()
-        .chain([root.join("attack"), root.join("evaluation")])
-    {
+    let root = root();
+    let lab = ["attack", "evaluation"].map(|name| root.join("lab").join(name));
+    for directory in folders().into_iter().chain(lab) {
         let source = directory.join("src");
         let name = directory.strip_prefix(&root).unwrap().display();
         let circles = Imports::of(&source).circles(&source);
@@ -340,7 +338,7 @@ const ITEMS: [&str; 7] = ["const", "enum", "fn", "static", "struct", "trait", "t
 #[test]
 fn no_file_imports_through_the_root_of_its_crate() {
     let mut found = Vec::new();
-    for source in CRATES.map(|name| crates().join(name).join("src")) {
+    for source in folders().iter().map(|folder| folder.join("src")) {
         let root = source.join("lib.rs");
         let defined = |name: &str| {
             let code = read(&root);

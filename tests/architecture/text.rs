@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{CRATES, crates, read, sources};
+use super::{folders, read, sources};
+use crate::support::root;
 
 /// Columns of a line, at most.
 const WIDTH: usize = 100;
@@ -16,15 +17,14 @@ const WH_WORDS: [&str; 15] = [
 const FOREIGN: [&str; 2] = ["target", "node_modules"];
 
 fn at(file: &Path, line: usize) -> String {
-    let root = crates().parent().unwrap().to_owned();
-    let file = file.strip_prefix(root).unwrap();
+    let file = file.strip_prefix(root()).unwrap();
     format!("{}:{}", file.display(), line + 1)
 }
 
 #[test]
 fn doc_comments_open_with_verbs_and_nouns() {
     let (mut comments, mut found) = (0, Vec::new());
-    for file in CRATES.map(|name| sources(&crates().join(name))).concat() {
+    for file in folders().iter().flat_map(|folder| sources(folder)) {
         let text = read(&file);
         let mut mark_before = None;
         for (number, line) in text.lines().enumerate() {
@@ -74,7 +74,7 @@ fn texts(directory: &Path) -> Vec<PathBuf> {
 #[test]
 fn lines_end_at_100_columns() {
     let mut found = Vec::new();
-    for file in texts(crates().parent().unwrap()) {
+    for file in texts(&root()) {
         let is_markdown = file.extension().is_some_and(|extension| extension == "md");
         for (number, line) in read(&file).lines().enumerate() {
             let longest_word = line.split_whitespace().map(str::len).max();

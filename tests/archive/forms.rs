@@ -3,13 +3,13 @@
 use std::fs;
 use std::io::{Cursor, Read, Write};
 use std::os::unix::fs::symlink;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 use crate::support::foreign_warc::{gzip, page, record};
-use crate::support::{CommandOutput, Crawl};
+use crate::support::{CommandOutput, Crawl, root};
 
 const HEAD: &str = "HTTP/1.1 200 OK\r\nContent-Type: text/html";
 
@@ -190,8 +190,7 @@ fn row(crawl: &Crawl, name: &str, through: Option<&str>) -> Vec<String> {
 /// command and misread by another, with exit code 0.
 #[test]
 fn the_table_of_forms_and_commands_is_what_the_commands_do() {
-    let guide = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-    let guide = fs::read_to_string(guide.join("../../docs/guide/foreign-archives.md")).unwrap();
+    let guide = fs::read_to_string(root().join("docs/guide/foreign-archives.md")).unwrap();
     let mut missing = Vec::new();
     let mut check = |form: &str, cells: &[String]| {
         let row = format!("| {form} | {} |", cells.join(" | "));

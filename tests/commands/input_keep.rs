@@ -251,7 +251,8 @@ fn what_is_no_page_is_kept_and_what_is_left_out_is_counted() {
 /// records in a skippable frame. Copied as they are, its records could not be read without it.
 #[test]
 fn records_that_need_a_dictionary_are_kept_without_it() {
-    const DICTIONARY: &[u8] = include_bytes!("../../crates/crawler/sinks/tests/warc/golden/pages.dict");
+    const DICTIONARY: &[u8] =
+        include_bytes!("../../crates/crawler/sinks/tests/warc/golden/pages.dict");
     let crawl = Crawl::bare();
     let mut packed = [0x5d, 0x2a, 0x4d, 0x18].to_vec();
     packed.extend((DICTIONARY.len() as u32).to_le_bytes());

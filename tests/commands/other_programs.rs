@@ -8,9 +8,9 @@ use batch::dedup::FindingKind;
 use corpus::{IdRanges, ResultTable, TableFormat};
 use serde_json::{Value, json};
 
-use crate::support::Crawl;
 use crate::support::foreign_warc::gzip;
 use crate::support::pages::prose;
+use crate::support::{Crawl, root};
 
 fn line(id: impl serde::Serialize, text: &str) -> String {
     format!("{}\n", json!({"id": id, "text": text}))
@@ -174,8 +174,7 @@ fn outcome(documents: usize, code: Option<i32>) -> String {
 /// The guide said that nothing is left out silently, and each of these was, with exit code 0.
 #[test]
 fn the_table_of_the_guide_is_what_the_commands_do() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide/files.md");
-    let guide = fs::read_to_string(root).unwrap();
+    let guide = fs::read_to_string(root().join("docs/guide/files.md")).unwrap();
     let mut missing = Vec::new();
     for (form, name, make) in forms() {
         let crawl = Crawl::bare();

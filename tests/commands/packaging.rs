@@ -3,14 +3,7 @@
 //! `packaging/try` installs and runs the packages; these tests notice what a change of the program
 //! breaks in them.
 
-use std::path::{Path, PathBuf};
-
-use crate::support::Crawl;
-
-fn root() -> PathBuf {
-    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    crates.parent().unwrap().to_owned()
-}
+use crate::support::{Crawl, root};
 
 fn read(name: &str) -> String {
     let path = root().join(name);

@@ -1,7 +1,7 @@
 //! A disk with less free space than the user demands: no visit begins, and the crawl waits.
 //!
-//! No disk has as much room as these tests demand. `crates/crawler/crawl/tests/disk_space.rs`, where disks
-//! are small, tests crawls that fill the disk, and crawls that get room again.
+//! No disk has as much room as these tests demand. `crates/crawler/crawl/tests/disk_space.rs`,
+//! where disks are small, tests crawls that fill the disk, and crawls that get room again.
 
 use testkit::Server;
 

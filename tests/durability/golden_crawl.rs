@@ -26,7 +26,7 @@ const HOST: &str = "site.test";
 /// The name of the archive, in `golden`.
 const CRAWLS: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
-    "/../../tests/golden/crawls.tar.gz"
+    "/../../../tests/golden/crawls.tar.gz"
 );
 
 /// The exports of a crawl, and the files that they are in.

@@ -11,8 +11,8 @@ use testkit::{Proxy, Reply, Server, Site};
 use crate::support::Crawl;
 use crate::support::pages::html;
 
-/// Spellings of loopback, of every kind; `crates/crawler/fetch/tests/fetch/forgery.rs` has them all. `{}`
-/// is a port.
+/// Spellings of loopback, of every kind; `crates/crawler/fetch/tests/fetch/forgery.rs` has them
+/// all. `{}` is a port.
 const SPELLINGS: [&str; 24] = [
     "http://127.0.0.1:{}/",
     "http://127.0.0.1.:{}/",

@@ -113,8 +113,8 @@ fn report(rows: &[Vec<String>], views: Vec<String>) -> Report {
     );
     report.paragraph(
         "Made by `just dynamic-sites`: generated sites, each of whose pages knows its content \
-         (`crates/testing/testkit/src/known_sites/`). A blog has printed pages and a mobile host, a shop \
-         products under two addresses and lists in five orders, a wiki sources, forms, old \
+         (`crates/testing/testkit/src/known_sites/`). A blog has printed pages and a mobile host, \
+         a shop products under two addresses and lists in five orders, a wiki sources, forms, old \
          revisions and comparisons; a saying, a tip or a counter changes on every page. Lost are \
          contents of which no page was kept; a kept page is a repeat if another one has its \
          content.",

@@ -54,7 +54,8 @@ struct Options {
     /// Directory of the labelled data [default: ../shared/data, from the project's root]
     #[arg(long, env = "CRAWLER_DATA", value_name = "DIR")]
     data: Option<PathBuf>,
-    /// Directory into which lab/evaluation/fetch-manuals.sh put the manuals [default: target/manuals]
+    /// Directory into which lab/evaluation/fetch-manuals.sh put the manuals [default:
+    /// target/manuals]
     #[arg(long, value_name = "DIR")]
     manuals: Option<PathBuf>,
     /// Write the report to this file instead of standard output
@@ -96,7 +97,8 @@ enum Measurement {
 
 #[derive(Debug, Args)]
 struct MeasurementOptions {
-    /// Directory into which lab/evaluation/fetch-manuals.sh put the manuals [default: target/manuals]
+    /// Directory into which lab/evaluation/fetch-manuals.sh put the manuals [default:
+    /// target/manuals]
     #[arg(long, value_name = "DIR")]
     manuals: Option<PathBuf>,
     /// Write the report to this file instead of standard output
@@ -109,7 +111,7 @@ fn main() -> ExitCode {
     if let Some(measurement) = &options.measurement {
         return evaluate_measurement(measurement);
     }
-    let root = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
+    let root = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
     let places = Places {
         data: options
             .data
@@ -170,7 +172,7 @@ fn evaluate_measurement(measurement: &Measurement) -> ExitCode {
         Measurement::Language(options) => (options, language::measure),
         Measurement::DynamicSites { output } => return evaluate_dynamic_sites(output.as_deref()),
     };
-    let root = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
+    let root = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
     let fetched = || root.join("target/manuals");
     let manuals = options.manuals.clone().unwrap_or_else(fetched);
     let written = measure(&manuals).and_then(|report| {

@@ -80,7 +80,8 @@ Examples:
   crawler search monday 'quiet harbour -port'       pages with these words
   crawler export monday --format csv                one row per visited URL
 
-Exit codes: 0 finished or limit reached, 1 fault, 2 usage error, 130 interrupted.";
+Exit codes: 0 finished or limit reached, 1 fault, 2 usage error, 3 no seed could be fetched,
+130 interrupted.";
 
 #[derive(Subcommand)]
 pub(crate) enum Command {

@@ -1,8 +1,7 @@
 //! The rules that find a page to be a duplicate of another.
 //!
-//! Journals of formats before 8 have no field for the rule, nor does the record of a revocation.
-//! There, the words of the reason identify the rule. These words are constants of this module; the
-//! crawl writes the reasons with them, and a test keeps the two in step.
+//! A visit record has the rule as a field; its reason says the same for people. The words that such
+//! reasons have in common are constants of this module.
 
 use serde::{Deserialize, Serialize};
 

@@ -21,8 +21,8 @@ impl CommandError {
             StoreFault::Format { path, .. } => {
                 let directory = path.ancestors().nth(3).unwrap_or(path);
                 fault(error).with_remedy(format!(
-                    "`crawler rebuild {} --from-archive` rebuilds the journal in the current format \
-                     from the archive",
+                    "`crawler rebuild {} --from-archive` rebuilds the journal in the current \
+                     format from the archive",
                     pasted(directory)
                 ))
             }

@@ -221,8 +221,8 @@ impl ControlWatch {
                 self.refused = true;
                 tracing::warn!(
                     target: LOG_TARGET,
-                    "{CONTROL} is invalid and was not applied; the previous settings stay in effect: \
-                     {wrong}"
+                    "{CONTROL} is invalid and was not applied; the previous settings stay in \
+                     effect: {wrong}"
                 );
             }
         }

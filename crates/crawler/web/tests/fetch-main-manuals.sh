@@ -7,7 +7,7 @@
 # fetched again; packages (*.deb) that lie in DIR/packages are used. Code 77: what is needed is missing.
 set -euo pipefail
 
-top=$(cd "$(dirname "$0")/../../.." && pwd)
+top=$(cd "$(dirname "$0")/../../../.." && pwd)
 target=${1:-$top/target/main-manuals}
 packages=(rust-doc libgtk-4-doc libglib2.0-doc libpango1.0-doc python3.11-doc llvm-15-doc clang-15-doc)
 

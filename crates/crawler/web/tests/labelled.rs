@@ -17,7 +17,12 @@ use web::{CanonicalForm, PageUrl, ReadLimits, ResponseMetadata, read};
 const STEP: usize = if cfg!(debug_assertions) { 6 } else { 1 };
 
 fn labelled(name: &str) -> Option<BTreeMap<String, Vec<u8>>> {
-    let beside = || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data"));
+    let beside = || {
+        PathBuf::from(concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../../../shared/data"
+        ))
+    };
     let path = std::env::var_os("CRAWLER_DATA")
         .map_or_else(beside, PathBuf::from)
         .join(name);

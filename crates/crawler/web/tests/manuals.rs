@@ -25,7 +25,7 @@ fn manuals() -> Option<PathBuf> {
     let beside = || {
         PathBuf::from(concat!(
             env!("CARGO_MANIFEST_DIR"),
-            "/../../target/main-manuals"
+            "/../../../target/main-manuals"
         ))
     };
     let directory = std::env::var_os("CRAWLER_MAIN_MANUALS").map_or_else(beside, PathBuf::from);

@@ -10,7 +10,7 @@ use web::{CanonicalForm, PageUrl, UrlError};
 #[expect(clippy::print_stdout, reason = "a test that was skipped must say so")]
 fn published(name: &str) -> Option<String> {
     let directory = std::env::var_os("CRAWLER_DATA").map_or_else(
-        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"),
+        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../../shared/data"),
         PathBuf::from,
     );
     let path = directory.join(name);

@@ -10,7 +10,12 @@ use std::path::PathBuf;
 use neardup::{Features, HashKey, PageText, SignatureBuilder, SignatureIndex, Thresholds};
 
 fn labelled(name: &str) -> Option<String> {
-    let beside = || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data"));
+    let beside = || {
+        PathBuf::from(concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../../../shared/data"
+        ))
+    };
     let path = std::env::var_os("CRAWLER_DATA")
         .map_or_else(beside, PathBuf::from)
         .join(name);

@@ -12,7 +12,7 @@ import unittest
 
 from neardup import SignatureIndex, dedup, fingerprints, minhashes
 
-CORPORA = pathlib.Path(__file__).resolve().parents[2] / "anybytes" / "corpus"
+CORPORA = pathlib.Path(__file__).resolve().parents[3] / "testing" / "anybytes" / "corpus"
 ROUNDS = int(os.environ.get("ROUNDS", 150))
 
 

@@ -58,7 +58,7 @@ fn every_corpus_has_a_target_and_every_target_is_fuzzed() {
             .collect()
     };
     assert_eq!(names(&corpora()), targets);
-    let fuzzed = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../lab/fuzz/fuzz_targets");
+    let fuzzed = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../lab/fuzz/fuzz_targets");
     assert_eq!(names(&fuzzed), targets);
 }
 

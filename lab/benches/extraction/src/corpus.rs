@@ -26,7 +26,7 @@ pub struct LabelledPage {
 #[must_use]
 pub fn directory() -> PathBuf {
     std::env::var_os("CRAWLER_DATA").map_or_else(
-        || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data")),
+        || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../../shared/data")),
         PathBuf::from,
     )
 }

@@ -26,7 +26,7 @@ import table
 from peers import HERE, Task, Unavailable, all_peers, python_version
 from score import read_truth, score
 
-ROOT = HERE.parents[2]
+ROOT = HERE.parents[3]
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "crawler-peers"
 BEGIN, END = "<!-- begin: compare.py -->", "<!-- end: compare.py -->"
 # Part of the free memory that a run may be expected to need.

@@ -59,8 +59,8 @@ pub enum Decision {
 /// is the user's limit. `host_is_well` is true if the host's response before this failure was good.
 ///
 /// The wait doubles with each visit that counts. The first failure of a page always counts, since
-/// from then on the page is requested only while its host is well (`runtime/politeness.rs`). It
-/// gives the page up only if the host is well.
+/// from then on the page is requested only while its host is well (`runtime/politeness.rs`). A
+/// later failure of the host or the network does not count while the host is unwell.
 #[must_use]
 pub fn decide(failure: VisitFailure, attempts: u32, tries: u32, host_is_well: bool) -> Decision {
     let consequence = failure.consequence();

@@ -8,7 +8,7 @@ use crate::client::Served;
 use crate::crawl::CrawlFixture;
 
 fn repository() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..")
 }
 
 fn read(path: &str) -> String {

@@ -1,9 +1,9 @@
 //! The speed at which text becomes words, hashes and a fingerprint, language by language.
 //!
-//! `cargo run --release --bin text -- [LANGUAGE]` in `lab/benches/peers`. Texts are generated: words by
-//! Zipf's law, spelled with the letters of each script at a language's usual lengths, so that
-//! lengths of words and bytes a character are right. The best of several runs is shown, in MB of
-//! UTF-8 a second, beside what `unicode-segmentation` needs for the words alone.
+//! `cargo run --release --bin text -- [LANGUAGE]` in `lab/benches/peers`. Texts are generated:
+//! words by Zipf's law, spelled with the letters of each script at a language's usual lengths, so
+//! that lengths of words and bytes a character are right. The best of several runs is shown, in MB
+//! of UTF-8 a second, beside what `unicode-segmentation` needs for the words alone.
 
 use std::hint::black_box;
 
