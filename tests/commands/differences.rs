@@ -134,7 +134,7 @@ fn a_duplicate_is_shown_beside_its_original_with_the_figures_of_the_verdict() {
     let bits = figures["differing_bits"].as_array().unwrap().len();
     assert_eq!(why["page"]["distance"], bits);
     assert_eq!(
-        (&figures["subjects_differ"], &figures["min_resemblance"]),
+        (&figures["title_terms_differ"], &figures["min_resemblance"]),
         (&false.into(), &0.8.into())
     );
     assert!(
@@ -234,7 +234,7 @@ fn not_archived_pages_keep_their_text_on_request_and_every_reader_of_the_archive
     assert_eq!(
         (
             &near["page"]["heading"],
-            &near["figures"]["subjects_differ"]
+            &near["figures"]["title_terms_differ"]
         ),
         (&"Tides".into(), &false.into())
     );

@@ -191,15 +191,19 @@ fn the_table_of_the_guide_is_what_the_commands_do() {
                 Err(_) => crawl.run_command(&arguments),
             }
         };
-        let counted = |errors: &str, word: &str| {
-            let mut lines = errors.lines();
-            let count = lines.find_map(|line| line.split_once(word)?.0.split(' ').next());
-            count.and_then(|count| count.parse().ok()).unwrap_or(0)
+        // "1 document:", "2 documents:"
+        let counted = |errors: &str, end: &str| {
+            let of_line = |line: &str| {
+                let (count, rest) = line.split_once(" document")?;
+                let is_count = rest.strip_prefix('s').unwrap_or(rest).starts_with(end);
+                is_count.then(|| count.parse().ok())?
+            };
+            errors.lines().find_map(of_line).unwrap_or(0)
         };
         let dedup = run("dedup", &[]);
-        let found = outcome(counted(&dedup.errors, " documents:"), dedup.code);
+        let found = outcome(counted(&dedup.errors, ":"), dedup.code);
         let keep = run("dedup", &["--keep", "kept"]);
-        let kept = outcome(counted(&keep.errors, " documents kept"), keep.code);
+        let kept = outcome(counted(&keep.errors, " kept"), keep.code);
         let [extract, fingerprint] = ["extract", "fingerprint"].map(|command| {
             let run = run(command, &[]);
             outcome(run.output.lines().count(), run.code)

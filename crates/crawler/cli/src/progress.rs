@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use console::Term;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use messages::{Counter, counted, say};
 use store::{Frontier, FrontierStats};
 use tokio::task::JoinHandle;
@@ -213,7 +213,7 @@ impl Progress {
     fn pages(&self) -> String {
         let pages = self.stats.totals.pages;
         match self.max_pages {
-            Some(most) => format!("{pages}/{most} pages"),
+            Some(most) => format!("{}/{} pages", HumanCount(pages), HumanCount(most)),
             None => counted(pages, "page"),
         }
     }
@@ -228,7 +228,7 @@ impl Progress {
     }
 
     fn unique(&self) -> String {
-        format!("{} unique", self.stats.totals.unique)
+        format!("{} unique", HumanCount(self.stats.totals.unique))
     }
 
     fn changed(&self) -> String {
@@ -244,7 +244,7 @@ impl Progress {
     }
 
     fn failed(&self) -> String {
-        format!("{} failed", self.stats.totals.failed)
+        format!("{} failed", HumanCount(self.stats.totals.failed))
     }
 
     fn rate(&self) -> String {
@@ -252,11 +252,11 @@ impl Progress {
     }
 
     fn hosts(&self) -> String {
-        format!("{} active hosts", self.stats.active_hosts)
+        counted(self.stats.active_hosts, "active host")
     }
 
     fn queued(&self) -> String {
-        format!("{} queued", self.stats.queued)
+        format!("{} queued", HumanCount(self.stats.queued))
     }
 
     /// Returns the number of postponed URLs, so that a crawl that only waits for dead hosts shows
@@ -269,7 +269,7 @@ impl Progress {
 fn unless_none(count: u64, what: &str) -> String {
     match count {
         0 => String::new(),
-        some => format!("{some} {what}"),
+        some => format!("{} {what}", HumanCount(some)),
     }
 }
 
@@ -310,27 +310,27 @@ mod tests {
         for (width, line, limited) in [
             (
                 40,
-                "1234 pages · 0.1/s · 5678 queued",
-                "1234/9999 pages · 0.1/s · 5678 queued",
+                "1,234 pages · 0.1/s · 5,678 queued",
+                "1,234/9,999 pages · 0.1/s · 5,678 queued",
             ),
             (
                 80,
-                "01:02:03 · 1234 pages · 130 duplicates · 17 failed · 0.1/s · 5678 queued",
-                "01:02:03 · 1234/9999 pages · 130 duplicates · 17 failed · 0.1/s · 5678 queued",
+                "01:02:03 · 1,234 pages · 130 duplicates · 17 failed · 0.1/s · 5,678 queued",
+                "01:02:03 · 1,234/9,999 pages · 130 duplicates · 17 failed · 0.1/s · 5,678 queued",
             ),
             (
                 100,
-                "01:02:03 · 1234 pages · 1100 unique · 4 changed · 130 duplicates · 17 failed · \
-                 0.1/s · 5678 queued",
-                "01:02:03 · 1234/9999 pages · 1100 unique · 130 duplicates · 17 failed · 0.1/s · \
-                 5678 queued",
+                "01:02:03 · 1,234 pages · 1,100 unique · 4 changed · 130 duplicates · 17 failed · \
+                 0.1/s · 5,678 queued",
+                "01:02:03 · 1,234/9,999 pages · 1,100 unique · 130 duplicates · 17 failed · \
+                 0.1/s · 5,678 queued",
             ),
             (
                 160,
-                "01:02:03 · 1234 pages · 1100 unique · 4 changed · 130 duplicates · 17 failed · \
-                 0.1/s · 12 active hosts · 5678 queued · 2 to be retried",
-                "01:02:03 · [#---------] · 1234/9999 pages · 1100 unique · 4 changed · 130 \
-                 duplicates · 17 failed · 0.1/s · 12 active hosts · 5678 queued · 2 to be retried",
+                "01:02:03 · 1,234 pages · 1,100 unique · 4 changed · 130 duplicates · 17 failed · \
+                 0.1/s · 12 active hosts · 5,678 queued · 2 to be retried",
+                "01:02:03 · [#---------] · 1,234/9,999 pages · 1,100 unique · 4 changed · 130 \
+                 duplicates · 17 failed · 0.1/s · 12 active hosts · 5,678 queued · 2 to be retried",
             ),
         ] {
             assert_eq!(progress(None, 2).fitting(width), line);
@@ -342,7 +342,7 @@ mod tests {
     fn a_store_that_is_out_of_reach_is_the_last_part_to_be_dropped() {
         let mut progress = progress(None, 2);
         progress.stats.is_store_away = true;
-        let line = "waiting for the store · 1234 pages · 0.1/s";
+        let line = "waiting for the store · 1,234 pages · 0.1/s";
         assert_eq!(progress.fitting(50), line);
         assert!(progress.plain().starts_with("waiting for the store · "));
     }
@@ -351,8 +351,8 @@ mod tests {
     fn a_log_has_every_count() {
         assert_eq!(
             progress(None, 2).plain(),
-            "1234 pages · 1100 unique · 4 changed · 130 duplicates · 17 failed · 0.1/s · 12 active \
-             hosts · 5678 queued · 2 to be retried"
+            "1,234 pages · 1,100 unique · 4 changed · 130 duplicates · 17 failed · 0.1/s · 12 \
+             active hosts · 5,678 queued · 2 to be retried"
         );
     }
 
