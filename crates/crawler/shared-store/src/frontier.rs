@@ -112,7 +112,7 @@ impl Frontier for SharedStore {
         } else {
             self.local.settle(lease, settlement, pace).await?;
         }
-        self.out.fetch_sub(pages, Ordering::Relaxed);
+        self.out.fetch_sub(pages, Ordering::Release);
         if let Some(original) = original {
             self.admissions.revoked.not_archived(original);
         }

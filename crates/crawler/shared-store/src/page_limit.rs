@@ -26,9 +26,14 @@ impl SharedStore {
 
     /// Returns the number of this term's pages, including pages out on lease; negative if it
     /// revoked more visits of other terms.
+    ///
+    /// A visit that settles between the two reads is counted twice, and never missed: `settle` adds
+    /// it to the totals before it takes its lease from `out`, so `out` is read first. In the other
+    /// order, a crawl visited 51 pages of 50.
     fn used(&self) -> i64 {
+        let out = self.out.load(Ordering::Acquire);
         let visited = self.shipping.totals().pages.cast_signed();
-        visited.saturating_add_unsigned(self.out.load(Ordering::Relaxed))
+        visited.saturating_add_unsigned(out)
     }
 
     /// Returns reserved pages that are not needed.
