@@ -582,7 +582,7 @@ fn records_with_details() -> Vec<Record> {
             entry: crate::QueueEntry::new(6, found.clone()),
             at: at(7),
             pace: Pace::default(),
-            reason: Some(crate::Reason::said("no response within 60s")),
+            reason: Some(crate::Reason::said("no answer within 60s")),
         },
         Record::Distinct(DistinctPages {
             page: found.url,
