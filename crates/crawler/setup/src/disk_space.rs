@@ -155,15 +155,15 @@ mod tests {
             )
         };
         // ENOSPC, EROFS, EIO, EACCES
-        for (number, code, words) in [
-            (28, "code: 1", "free some space"),
-            (30, "code: 1", "for writing"),
-            (5, "code: 1", "repair the disk"),
-            (13, "code: 2", "monday/crawl.log"),
+        for (number, kind, words) in [
+            (28, "kind: Fault", "free some space"),
+            (30, "kind: Fault", "for writing"),
+            (5, "kind: Fault", "repair the disk"),
+            (13, "kind: Usage", "monday/crawl.log"),
         ] {
             let error = shown(number);
             assert!(
-                error.contains(code) && error.contains(words),
+                error.contains(kind) && error.contains(words),
                 "{number}: {error}"
             );
             assert!(error.contains("cannot write monday/crawl.log"), "{error}");
