@@ -11,7 +11,7 @@ set -euo pipefail
 cd "$(dirname "$0")"
 
 python=${PYTHON:-python3}
-root=$(cd ../.. && pwd)
+root=$(cd ../../.. && pwd)
 target=${CARGO_TARGET_DIR:-$root/target}/python
 environments=$target/environments
 mkdir -p "$environments"

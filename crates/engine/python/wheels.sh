@@ -11,7 +11,7 @@ set -euo pipefail
 cd "$(dirname "$0")"
 
 python=${PYTHON:-python3}
-root=$(cd ../.. && pwd)
+root=$(cd ../../.. && pwd)
 target=${CARGO_TARGET_DIR:-$root/target}/python
 out=$(realpath -m "${1:-$target/wheels}")
 targets=${TARGETS:-"x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu"}
