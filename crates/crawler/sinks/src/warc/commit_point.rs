@@ -141,7 +141,7 @@ mod tests {
         };
         let note = noted.note();
         let expected =
-            "crawler-commit-point 1\ncrawl-20261120182455-00003.warc.gz 4711 815\n4b2ec3c3\n";
+            "crawler-commit-point 1\ncrawl-20261120182455-00003.warc.gz 4711 815\n54718d1c\n";
         assert_eq!(String::from_utf8(note.clone()).unwrap(), expected);
         let directory = tempfile::tempdir().unwrap();
         let read = || CommitPoint::read(directory.path()).unwrap();
