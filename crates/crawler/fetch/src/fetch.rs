@@ -30,12 +30,12 @@ pub trait Fetch: Send + Sync {
     /// [`FetchFailure`] if no response comes.
     async fn request(&self, url: &PageUrl, known: &Validators) -> Result<Exchange, FetchFailure>;
 
-    /// Requests like [`request`](Self::ask), with this `Referer` unless the user gives one, but may
-    /// leave the body of a response whose head `wants_body` refuses: it is then empty, and marked
-    /// as cut. The function gets the status and the fields.
+    /// Requests like [`request`](Self::request), with this `Referer` unless the user gives one, but
+    /// may leave the body of a response whose head `wants_body` refuses: it is then empty, and
+    /// marked as cut. The function gets the status and the fields.
     ///
     /// # Errors
-    /// As [`request`](Self::ask).
+    /// As [`request`](Self::request).
     async fn request_for(
         &self,
         url: &PageUrl,

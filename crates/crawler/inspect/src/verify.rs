@@ -43,7 +43,7 @@ use super::journal::damaged;
 /// Maximum number of findings whose texts are kept; the rest are counted.
 const MAX_FINDINGS: usize = 1_000;
 
-/// All findings; the texts of the first [`MAX_FINDINGS`].
+/// All findings; the texts of the first `MAX_FINDINGS`.
 #[derive(Default, Serialize)]
 #[serde(transparent)]
 pub struct Findings {

@@ -9,7 +9,7 @@
 //! | `now` | the machine's clock at the start, and the monotonic time since | waits, the journal |
 //! | `date` | the same, moved when the clock was set | WARC-Date, `fetched_at`, `crawl.log` |
 //!
-//! Once per second, the date is compared with the machine's clock. If they differ by [`MIN_JUMP`]
+//! Once per second, the date is compared with the machine's clock. If they differ by `MIN_JUMP`
 //! or more, the clock was set, or the machine slept: the jump is journalled (`crawler verify`
 //! compares dates with waits), the date follows, and one warning reports it. Small corrections,
 //! such as by NTP, also affect the monotonic time, and the remaining difference is below that

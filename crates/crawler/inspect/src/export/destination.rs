@@ -24,7 +24,7 @@ impl<W: Write + Send> Destination<W> {
         }
     }
 
-    /// Writes a record of a table. Only [`Destination::write_text`] writes WARC records.
+    /// Writes a record of a table. Only `write_text` writes WARC records.
     pub fn write(&mut self, fields: &[Option<Value<'_>>]) -> Result<(), ExportFault> {
         match self {
             Self::Table(writer) => writer.write(fields),
