@@ -59,6 +59,11 @@ fn a_likely_mistake_is_answered_with_what_is_right() {
         (&["-np", "http://a.test/"], "", "--scope prefix"),
         (&["--dealy", "3s"], "--dealy", "did you mean --delay?"),
         (&["--frobnicate"], "--frobnicate", "`crawler --help --all`"),
+        (
+            &["dedup", "--frobnicate", "seeds.txt"],
+            "--frobnicate",
+            "`crawler dedup --help`",
+        ),
         (&["--all"], "--all", ""),
         (
             &["export", "crawl", "--fromat", "csv"],

@@ -17,11 +17,10 @@ pub(crate) fn report(error: &CommandError) -> ExitCode {
 }
 
 /// Shortens clap's error of several paragraphs to two lines.
-pub(crate) fn of_arguments(mistake: &clap::Error, remedy: Option<&str>) -> CommandError {
+pub(crate) fn of_arguments(mistake: &clap::Error, remedy: &str) -> CommandError {
     let text = mistake.to_string();
     let lines = text.lines().map(str::trim);
     let first: Vec<&str> = lines.take_while(|line| !line.is_empty()).collect();
     let message = first.join(" ");
-    let error = usage(message.strip_prefix("error: ").unwrap_or(&message));
-    error.with_remedy(remedy.unwrap_or("`crawler --help --all` explains every option and command"))
+    usage(message.strip_prefix("error: ").unwrap_or(&message)).with_remedy(remedy)
 }

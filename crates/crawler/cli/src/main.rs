@@ -18,6 +18,7 @@ mod summary;
 mod terminal;
 mod word_diff;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
@@ -52,8 +53,18 @@ fn refuse(mistake: &clap::Error) -> CommandError {
     let words: Vec<_> = std::env::args_os().skip(1).collect();
     let mut command = Arguments::command();
     command.build();
-    let remedy = suggestions::for_arguments(mistake, &words, &command);
-    exit::of_arguments(mistake, remedy.as_deref())
+    let suggestion = suggestions::for_arguments(mistake, &words, &command);
+    let remedy = suggestion.unwrap_or_else(|| help_of(&words, &command));
+    exit::of_arguments(mistake, &remedy)
+}
+
+/// Returns the remedy that names the help of the command in these words.
+fn help_of(words: &[OsString], command: &clap::Command) -> String {
+    let mut words = words.iter();
+    match words.find_map(|word| command.find_subcommand(word)) {
+        Some(named) => format!("`crawler {} --help` explains its options", named.get_name()),
+        None => "`crawler --help --all` explains every option".to_owned(),
+    }
 }
 
 fn run(command: Command) -> Result<ExitCode, CommandError> {
