@@ -191,12 +191,12 @@ fn the_table_of_the_guide_is_what_the_commands_do() {
                 Err(_) => crawl.run_command(&arguments),
             }
         };
-        // "1 document:", "2 documents:"
+        // "1 document:", "2 of 3 documents kept"
         let counted = |errors: &str, end: &str| {
             let of_line = |line: &str| {
                 let (count, rest) = line.split_once(" document")?;
                 let is_count = rest.strip_prefix('s').unwrap_or(rest).starts_with(end);
-                is_count.then(|| count.parse().ok())?
+                is_count.then(|| count.split(' ').next()?.parse().ok())?
             };
             errors.lines().find_map(of_line).unwrap_or(0)
         };

@@ -311,17 +311,17 @@ mod tests {
             (
                 40,
                 "1,234 pages · 0.1/s · 5,678 queued",
-                "1,234/9,999 pages · 0.1/s · 5,678 queued",
+                "1,234/9,999 pages · 0.1/s",
             ),
             (
                 80,
                 "01:02:03 · 1,234 pages · 130 duplicates · 17 failed · 0.1/s · 5,678 queued",
-                "01:02:03 · 1,234/9,999 pages · 130 duplicates · 17 failed · 0.1/s · 5,678 queued",
+                "01:02:03 · 1,234/9,999 pages · 17 failed · 0.1/s · 5,678 queued",
             ),
             (
                 100,
-                "01:02:03 · 1,234 pages · 1,100 unique · 4 changed · 130 duplicates · 17 failed · \
-                 0.1/s · 5,678 queued",
+                "01:02:03 · 1,234 pages · 1,100 unique · 130 duplicates · 17 failed · 0.1/s · \
+                 5,678 queued",
                 "01:02:03 · 1,234/9,999 pages · 1,100 unique · 130 duplicates · 17 failed · \
                  0.1/s · 5,678 queued",
             ),
