@@ -52,7 +52,7 @@ const EXTENSIONS: [(&[&str], &str); 7] = [
 /// let mut options = InputOptions::new(directory.path());
 /// let kept = KeptDocuments::prepare(&[input.clone()], &mut options, &output)?;
 /// let mut documents = Documents::below(&[input], &options)?;
-/// let seen = documents.input digest();
+/// let seen = documents.input_digest();
 /// assert_eq!(documents.by_ref().count(), 2);
 /// let summary = kept.write(&seen, |number| number == 1)?;
 /// assert_eq!((summary.documents, summary.kept), (2, 1));
