@@ -11,7 +11,7 @@ set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 spark=$here/../../target/batch/pyspark
-python=$("$here/../lab/interop/setup.sh")
+python=$("$here/../interop/setup.sh")
 
 # missing WHAT: names what is not there.
 missing() {
