@@ -128,7 +128,7 @@ impl Skipped {
         self.total() == 0 && self.links.is_empty() && is_read
     }
 
-    /// Returns the links as a counts.
+    /// Returns the links by name, counted.
     pub(crate) fn rules(&self) -> ReportCounts {
         let counts = self.links.iter().map(|links| Count {
             name: links.rule.clone(),

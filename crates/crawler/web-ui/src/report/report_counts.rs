@@ -24,7 +24,7 @@ pub struct ReportCounts {
 }
 
 impl ReportCounts {
-    /// Makes a counts of names with their counts, and of the count of unnamed ones.
+    /// Lists names with their counts; `other` is the count of unnamed ones.
     pub fn of<N: AsRef<str>>(counts: impl IntoIterator<Item = (N, u64)>, other: u64) -> Self {
         let counts = counts.into_iter().filter(|(_, count)| *count > 0);
         let mut counts: Vec<(N, u64)> = counts.collect();

@@ -31,7 +31,7 @@ enum Strategy {
 const HASHES_PER_VOTE: usize = 1 << 13;
 
 impl BitCounts {
-    /// Creates a counts that is fastest for about `expected` features, repetitions included.
+    /// Creates counts that are fastest for about `expected` features, repetitions included.
     pub(crate) fn new(weights: Weights, expected: usize, instructions: Instructions) -> Self {
         let strategy = match weights {
             Weights::None => Strategy::Once(Vec::with_capacity(expected + expected / 4)),
