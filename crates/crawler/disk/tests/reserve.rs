@@ -22,7 +22,7 @@ struct Machine {
     disk: ReservedDisk,
 }
 
-/// A disk of `space` bytes beside the reserve.
+/// A disk with `space` bytes in addition to the reserve.
 fn machine(space: u64) -> Machine {
     let directory = tempfile::tempdir().unwrap();
     let broken = Arc::new(FaultyDisk::new(directory.path(), 7));

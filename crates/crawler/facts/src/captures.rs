@@ -164,7 +164,7 @@ impl Journals {
         progress: &mut SlowProgress,
     ) -> Result<Vec<usize>, CommandError> {
         let mut chain = Vec::new();
-        // The settings of a crawl that ran list all of them, oldest first.
+        // Its settings list all earlier crawls, oldest first.
         for earlier in &open(directory)?.against {
             if !earlier.exists() {
                 let (crawl, earlier) = (directory.display(), earlier.display());

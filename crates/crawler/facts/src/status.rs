@@ -152,7 +152,7 @@ fn control_in_effect(state: &Path) -> io::Result<Option<toml::Table>> {
 /// Maximum number of names listed; the rest are counted.
 const LISTED: usize = 6;
 
-/// Lists the largest counts, except the count of `without`; `None` without any.
+/// Lists the largest counts, except the count of `without`; `None` if there are none.
 fn named(counts: &NameCounts, without: Option<&str>) -> Option<String> {
     let mut sorted = counts.sorted();
     sorted.retain(|(name, _)| Some(*name) != without);

@@ -23,7 +23,7 @@ fn open(directory: &Path) -> Result<ReadableCrawl, CommandError> {
     Ok(ReadableCrawl {
         state,
         archive: ArchivedPages::of(&settings).archive,
-        // The settings of a crawl that ran list all of them, oldest first.
+        // Its settings list all earlier crawls, oldest first.
         against: settings.against,
     })
 }

@@ -66,7 +66,7 @@ impl Findings {
 /// The result of all checks of a crawl.
 #[derive(Serialize)]
 pub struct Report {
-    /// True if there is no finding.
+    /// True if nothing was found.
     pub agrees: bool,
     /// Counts of pages.
     #[serde(flatten)]

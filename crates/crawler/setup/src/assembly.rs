@@ -153,7 +153,7 @@ impl<'s> Assembly<'s> {
         }
     }
 
-    /// Queues the seeds, those of a long list part by part, and requeues failed seeds.
+    /// Queues the seeds (a long list part by part), and requeues failed seeds.
     async fn queue_seeds(
         &mut self,
         seeds: &mut Seeds,

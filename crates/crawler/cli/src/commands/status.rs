@@ -41,7 +41,7 @@ pub(crate) fn run(args: &StatusArgs) -> Result<(), CommandError> {
     })
 }
 
-/// Describes the closed URL patterns and the URLs excluded because of them; `None` without any.
+/// Describes the closed URL patterns and the URLs that they exclude; `None` if there are none.
 fn patterns(status: &Status) -> Option<String> {
     let (closed, excluded) = (status.closed_patterns, status.excluded_by_pattern);
     (closed > 0 || excluded > 0).then(|| {
@@ -64,7 +64,7 @@ fn trap_links(status: &Status) -> Option<String> {
     (!rules.is_empty()).then(|| rules.join(", "))
 }
 
-/// Describes the URLs of hosts that are down; `None` without any.
+/// Describes the URLs of hosts that are down; `None` if there are none.
 fn unreachable(status: &Status) -> Option<String> {
     let (first, failure) = status.unreachable_hosts.first_key_value()?;
     let others = match status.unreachable_hosts.len() - 1 {

@@ -19,7 +19,7 @@ const SHOWN: usize = 20;
 
 /// A result of a check.
 trait Checked: Serialize {
-    /// Returns true if there is no finding.
+    /// Returns true if nothing was found.
     fn agrees(&self) -> bool;
 }
 

@@ -95,7 +95,7 @@ proptest! {
 }
 
 /// Signatures of texts of up to sixty words: without text, without a sketch, with and without a
-/// title, with titles of which no word counts.
+/// title, and with titles that have no counted word.
 fn signatures() -> impl Strategy<Value = PageSignature> {
     let words = prop::collection::vec("[a-f]{1,3}", 0..60);
     let titles = || prop::option::of("[a-f]{1,3}( [a-z]{3,6})?");

@@ -225,7 +225,7 @@ fn a_thousand_hosts_of_one_address_get_four_requests_at_a_time_and_ten_a_second(
         let seen = log.at(1);
         assert_eq!(seen.len(), 2_000);
         log.keeps(1, 4, ms(100));
-        // The first responses bring the pace to that of slow servers.
+        // The first responses slow the pace down to that of slow servers.
         for two in seen[40..].windows(2) {
             let apart = two[1].began - two[0].began;
             assert!(apart + ms(1) >= ms(gap), "{apart:?} with {elapsed}");

@@ -22,7 +22,7 @@ use super::{Findings, index};
 /// The result of the comparison.
 #[derive(Serialize)]
 pub struct Report {
-    /// True if there is no finding.
+    /// True if nothing was found.
     pub agrees: bool,
     /// Name of the node.
     pub node: String,

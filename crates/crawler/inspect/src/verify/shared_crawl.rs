@@ -17,7 +17,7 @@ use super::requests::JournalPoliteness;
 /// The result of the check.
 #[derive(Serialize)]
 pub struct Report {
-    /// True if there is no finding.
+    /// True if nothing was found.
     pub agrees: bool,
     /// Counts of pages.
     #[serde(flatten)]

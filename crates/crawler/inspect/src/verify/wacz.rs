@@ -12,7 +12,7 @@ use sinks::wacz;
 /// The result of the check.
 #[derive(Serialize)]
 pub struct Report {
-    /// True if there is no finding.
+    /// True if nothing was found.
     pub agrees: bool,
     /// Number of files in it.
     pub files: u64,
