@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Output};
 use std::sync::Arc;
 
-use testkit::{Corpus, Postgres, Server};
+use testkit::{Corpus, Database, Postgres, Server};
 
 const DIRECTORY: &str = "nodes-crawl";
 const NODES: [&str; 3] = ["n1", "n2", "n3"];
@@ -101,7 +101,7 @@ fn web() -> (Server, Vec<String>) {
 /// The crawl that the nodes share.
 struct SharedCrawl {
     crawler: PathBuf,
-    store: String,
+    store: Database,
 }
 
 impl SharedCrawl {
@@ -109,7 +109,7 @@ impl SharedCrawl {
         let out = Path::new(DIRECTORY).join(name);
         println!(
             "$ crawler node --store {} --name {name} --out {}{}",
-            self.store,
+            &*self.store,
             out.display(),
             arguments
                 .first()
@@ -117,7 +117,7 @@ impl SharedCrawl {
         );
         let output = File::create(log(name))?;
         let node = Command::new(&self.crawler)
-            .args(["node", "--store", &self.store, "--name", name, "--out"])
+            .args(["node", "--store", &*self.store, "--name", name, "--out"])
             .arg(out)
             .args(arguments)
             .stdout(output.try_clone()?)
@@ -150,7 +150,7 @@ impl SharedCrawl {
 
     /// Runs a command of the crawler on the shared crawl and shows it.
     fn show(&self, command: &[&str]) -> Result<(), Failure> {
-        println!("$ crawler {} --store {}", command.join(" "), self.store);
+        println!("$ crawler {} --store {}", command.join(" "), &*self.store);
         let status = self.command(command).status()?;
         if !status.success() {
             return Err(format!("crawler {} ended with {status}", command[0]).into());
@@ -164,7 +164,7 @@ impl SharedCrawl {
 
     fn command(&self, command: &[&str]) -> Command {
         let mut run = Command::new(&self.crawler);
-        run.args(command).args(["--store", &self.store]);
+        run.args(command).args(["--store", &*self.store]);
         run
     }
 }

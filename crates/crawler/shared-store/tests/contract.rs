@@ -14,7 +14,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use contract::{Backend, End, Promise, Session, Setup};
 use store::{Frontier, NearDupIndex};
-use testkit::Postgres;
+use testkit::{Database, Postgres};
 use web::Timestamp;
 
 use self::support::Node;
@@ -75,12 +75,12 @@ impl Backend for Nodes {
     }
 
     async fn open(&self, setup: &Setup) -> Box<dyn Session> {
-        let url = self.server.create_database();
+        let database = self.server.create_database();
         let mut nodes = Vec::new();
         for number in 1..=self.count {
-            nodes.push(Node::new(&url, &format!("n{number}"), setup).await);
+            nodes.push(Node::new(&database, &format!("n{number}"), setup).await);
         }
-        Box::new(NodesSession::open(nodes, setup.clone()).await)
+        Box::new(NodesSession::open(database, nodes, setup.clone()).await)
     }
 }
 
@@ -90,10 +90,11 @@ struct NodesSession {
     frontier: Arc<dyn Frontier>,
     index: Arc<dyn NearDupIndex>,
     setup: Setup,
+    database: Database,
 }
 
 impl NodesSession {
-    async fn open(mut nodes: Vec<Node>, setup: Setup) -> Self {
+    async fn open(database: Database, mut nodes: Vec<Node>, setup: Setup) -> Self {
         let turns = Turns::open(&mut nodes, &setup).await;
         let (frontier, index): (Arc<dyn Frontier>, Arc<dyn NearDupIndex>) = match turns.alone() {
             Some(store) => (store.clone(), store.clone()),
@@ -105,6 +106,7 @@ impl NodesSession {
             frontier,
             index,
             setup,
+            database,
         }
     }
 }
@@ -130,6 +132,7 @@ impl Session for NodesSession {
             frontier,
             index,
             setup,
+            database,
         } = *self;
         match end {
             End::InOrder => turns.close().await.unwrap(),
@@ -138,6 +141,6 @@ impl Session for NodesSession {
         // The directories are free again.
         drop((turns, frontier, index));
         let setup = Setup { now, ..setup };
-        Box::new(Self::open(nodes, setup).await)
+        Box::new(Self::open(database, nodes, setup).await)
     }
 }

@@ -56,7 +56,7 @@ pub use html_bombs::{HTML_BOMBS, HtmlBomb};
 pub use http::{Reply, Request, Site};
 pub use log::{Hit, Log};
 pub use network::{FaultyNetwork, NetworkState};
-pub use postgres::Postgres;
+pub use postgres::{Database, Postgres};
 pub use proxy::Proxy;
 pub use random::Random;
 pub use server::{Server, Settings};

@@ -7,6 +7,7 @@
 use std::fs;
 use std::io::{self, BufRead, BufReader, Write};
 use std::net::{Ipv4Addr, TcpListener};
+use std::ops::Deref;
 use std::os::unix::fs::{MetadataExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -99,10 +100,10 @@ impl Postgres {
         }
         let port = free_port()?;
         // Without a file system's guarantees the server is faster; a process that is killed loses
-        // nothing.
+        // nothing. Its log of changes stays short: each new database is written there whole.
         let mut options = format!(
             "-c listen_addresses=127.0.0.1 -c port={port} -c unix_socket_directories={} \
-             -c fsync=off -c max_connections=400",
+             -c fsync=off -c max_connections=400 -c max_wal_size=128MB",
             directory.display()
         );
         for setting in settings {
@@ -145,15 +146,21 @@ impl Postgres {
         self.port
     }
 
-    /// Creates a database, and returns its URL.
+    /// Creates a database.
     ///
     /// # Panics
     /// If the server does not create it.
-    pub fn create_database(&self) -> String {
+    pub fn create_database(&self) -> Database {
         let number = self.databases.fetch_add(1, Ordering::Relaxed);
         let name = format!("crawl_{number}");
-        self.query(&self.url("postgres"), &format!("CREATE DATABASE {name}"));
-        self.url(&name)
+        let maintenance_url = self.url("postgres");
+        self.query(&maintenance_url, &format!("CREATE DATABASE {name}"));
+        Database {
+            url: self.url(&name),
+            name,
+            maintenance_url,
+            programs: self.programs.clone(),
+        }
     }
 
     /// Returns the URL of a database.
@@ -167,13 +174,7 @@ impl Postgres {
     /// # Panics
     /// If the query fails.
     pub fn query(&self, url: &str, sql: &str) -> String {
-        let mut client = self.programs.join("psql");
-        if !client.exists() {
-            client = PathBuf::from("psql");
-        }
-        let output = Command::new(client)
-            .args(["--no-psqlrc", "--tuples-only", "--no-align", "--quiet"])
-            .args(["--set", "ON_ERROR_STOP=1", "--command", sql, url])
+        let output = psql(&self.programs, url, sql)
             .output()
             .expect("psql comes with the server");
         let error = String::from_utf8_lossy(&output.stderr);
@@ -207,6 +208,46 @@ impl Postgres {
     fn shell(&self) -> MutexGuard<'_, Shell> {
         self.shell.lock().expect("no panic while it is locked")
     }
+}
+
+/// A database of a test. It is dropped with this value, so that the disk holds the databases of the
+/// tests that run: one takes 7 MiB, and the contract alone opens 700 crawls.
+#[derive(Debug)]
+pub struct Database {
+    url: String,
+    name: String,
+    maintenance_url: String,
+    programs: PathBuf,
+}
+
+impl Deref for Database {
+    type Target = str;
+
+    /// Returns the URL of the database.
+    fn deref(&self) -> &str {
+        &self.url
+    }
+}
+
+impl Drop for Database {
+    fn drop(&mut self) {
+        let statement = format!("DROP DATABASE {} WITH (FORCE)", self.name);
+        // The server of a test that crashed it does not answer, and takes its databases along.
+        let _ = psql(&self.programs, &self.maintenance_url, &statement).output();
+    }
+}
+
+/// Returns the call of `psql` that runs a statement.
+fn psql(programs: &Path, url: &str, sql: &str) -> Command {
+    let mut client = programs.join("psql");
+    if !client.exists() {
+        client = PathBuf::from("psql");
+    }
+    let mut command = Command::new(client);
+    command
+        .args(["--no-psqlrc", "--tuples-only", "--no-align", "--quiet"])
+        .args(["--set", "ON_ERROR_STOP=1", "--command", sql, url]);
+    command
 }
 
 impl Shell {

@@ -17,7 +17,7 @@ const POLL: Duration = Duration::from_millis(5);
 
 /// The database of one crawl.
 pub(crate) struct Database {
-    pub(crate) url: String,
+    pub(crate) url: testkit::Database,
     server: SocketAddr,
     pool: PgPool,
 }
