@@ -23,4 +23,5 @@ pub mod verify;
 pub mod wacz;
 pub mod why;
 
+pub use facts::page_counts::PageCounts;
 pub use facts::{duplicates, leftovers, patterns, status};
