@@ -24,7 +24,7 @@ impl Queue {
     ) {
         self.state.next_sequence = first;
         self.state.archive = archive;
-        self.doubtful = 0;
+        self.waiting.doubt_before(0);
         self.watch = Some(watch);
     }
 
@@ -77,17 +77,11 @@ impl Queue {
 
     /// Returns all entries that are out on lease, at the end of a session.
     pub(in super::super) fn return_leases(&mut self, journal: &Journal) -> Result<(), StoreFault> {
-        let mut out: Vec<(u64, Place)> = self
-            .out
-            .iter()
-            .map(|(&number, &place)| (number, place))
-            .collect();
-        out.sort_unstable();
-        for (sequence, place) in out {
+        for place in self.out.leased() {
             let state = self.hosts.get(place.host);
             let (host, pace) = (state.name.clone(), state.pace);
             let returned = Record::Returned {
-                sequence,
+                sequence: place.rank.sequence,
                 host,
                 pace,
             };
@@ -140,36 +134,12 @@ impl Queue {
         let is_theirs = |found: &DiscoveredUrl| names.contains(found.url.host().as_str());
         self.state.held.forget(is_theirs);
         for number in &numbers {
-            let places = || Place::first_of(*number)..=Place::last_of(*number);
-            let pending: Vec<Place> = self
-                .pending
-                .range(places())
-                .map(|(place, _)| *place)
-                .collect();
-            for place in pending {
-                if let Some(body) = self.pending.remove(&place) {
-                    self.pending_bytes = self.pending_bytes.saturating_sub(body.weight());
-                }
-            }
-            let gone: Vec<Place> = self.gone.range(places()).copied().collect();
-            for place in gone {
-                self.gone.remove(&place);
-            }
-            let tries: Vec<Place> = self
-                .tries
-                .range(places())
-                .map(|(place, _)| *place)
-                .collect();
-            for place in tries {
-                if let Some(tries) = self.tries.remove(&place) {
-                    self.later.remove(&(tries.due, place.rank.sequence));
-                }
-            }
+            self.waiting.forget(*number);
+            self.retries.forget_host(*number);
             self.hosts.forget(*number);
         }
-        self.quarantined
-            .retain(|_, place| !numbers.contains(&place.host));
         let is_theirs = |place: &Place| numbers.contains(&place.host);
+        self.out.forget(is_theirs);
         self.state
             .crashed
             .retain(|_, crashed| !crashed.place.as_ref().is_some_and(is_theirs));
