@@ -13,7 +13,7 @@ use web::{Host, PageUrl, UrlKey, UrlPattern};
 
 use super::Patterns;
 use super::left::LeftRows;
-use super::pattern::{Pattern, PatternState};
+use super::pattern::PatternState;
 use super::probes::Probes;
 use crate::frontier::FrontierRules;
 use crate::seen::seen_as_probe;
