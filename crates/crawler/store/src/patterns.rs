@@ -35,14 +35,9 @@ mod probes;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use journal::{
-    DiscoveredUrl, Fate, Harvest, PatternName, QueueEntry, Reason, Record, UrlHarvest, VisitRecord,
-};
+use journal::{DiscoveredUrl, Fate, Harvest, PatternName, Reason, Record, VisitRecord};
 use serde::{Deserialize, Serialize};
-use web::{Generality, Host, PageUrl, UrlKey, UrlPattern};
-
-use crate::frontier::FrontierRules;
-use crate::seen::seen_as_probe;
+use web::{Generality, PageUrl, UrlPattern};
 
 pub use self::left::LeftRows;
 use self::left::MAX_LEFT_ROWS;

@@ -2,9 +2,10 @@
 
 use journal::Fate;
 
-use super::tests::{row, settled};
+use super::tests::{entry, row, settled};
 use super::*;
 use crate::fixtures::{link, url};
+use crate::frontier::FrontierRules;
 
 /// News of a page.
 #[derive(Clone, Copy, PartialEq)]
@@ -46,7 +47,7 @@ impl Site {
     ) -> Option<Reason> {
         self.addresses += 1;
         let rules = FrontierRules::default();
-        let excluded = self.patterns.exclusion_of(&url(address), 0, &rules);
+        let excluded = self.patterns.exclusion(&entry(address), &rules);
         let fate = match (&excluded, is_new) {
             (Some(_), _) => Fate::Excluded,
             (None, true) => Fate::Unique,

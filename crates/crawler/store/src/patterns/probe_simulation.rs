@@ -8,12 +8,13 @@
 
 use std::collections::VecDeque;
 
-use journal::Fate;
+use journal::{Fate, QueueEntry};
 use testkit::Random;
 use web::UrlKey;
 
 use super::*;
 use crate::fixtures::{link, url};
+use crate::frontier::FrontierRules;
 
 const PAGES: u64 = 10_000;
 
@@ -55,7 +56,7 @@ fn visit_site(folders: u64, share: u64, by_folder: bool, site: u64, outcome: &mu
             .1
             .parse()
             .unwrap();
-        let exclusion = patterns.exclusion_of(&page.url, page.priority, &rules);
+        let exclusion = patterns.exclusion(&QueueEntry::new(0, page.clone()), &rules);
         let mut visit = VisitRecord::new(page.clone(), Fate::Excluded, web::Timestamp::default());
         visit.reason.clone_from(&exclusion);
         if exclusion.is_none() {

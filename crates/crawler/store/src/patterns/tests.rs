@@ -1,11 +1,12 @@
 //! Closing and reopening of patterns.
 
-use journal::Fate;
+use journal::{Fate, QueueEntry};
 use proptest::prelude::*;
-use web::{CanonicalForm, Timestamp};
+use web::{CanonicalForm, Host, Timestamp};
 
 use super::*;
 use crate::fixtures::{link, url};
+use crate::frontier::FrontierRules;
 
 pub(super) fn row(address: &str, fate: Fate, status: u16) -> VisitRecord {
     VisitRecord {
@@ -14,6 +15,11 @@ pub(super) fn row(address: &str, fate: Fate, status: u16) -> VisitRecord {
         kept: fate == Fate::Unique,
         ..VisitRecord::new(link(address, 1), fate, Timestamp::from_millis(1))
     }
+}
+
+/// Returns the entry of an ordinary page.
+pub(super) fn entry(address: &str) -> QueueEntry {
+    QueueEntry::new(0, link(address, 1))
 }
 
 /// Visits the next page of the pattern, or leaves it out, as a crawl does.
@@ -28,7 +34,7 @@ pub(super) fn visit(
         max_pages_per_pattern: max,
         ..FrontierRules::default()
     };
-    let excluded = patterns.exclusion_of(&url(&address), 0, &rules);
+    let excluded = patterns.exclusion(&entry(&address), &rules);
     let mut row = row(&address, fate, 200);
     if excluded.is_some() {
         (row.fate, row.status, row.duplicate_of) = (Fate::Excluded, None, None);
@@ -393,7 +399,7 @@ proptest! {
             let folder = ["a", "b"][usize::from(page % 2)];
             let address = format!("http://h{host}.test/{folder}/{page}");
             let address = PageUrl::parse(&address, &CanonicalForm::default()).unwrap();
-            let excluded = patterns.exclusion_of(&address, 0, &FrontierRules::default());
+            let excluded = patterns.exclusion(&entry(address.as_str()), &FrontierRules::default());
             let fate = [
                 Fate::NearDuplicate,
                 Fate::ExactDuplicate,
@@ -425,7 +431,17 @@ proptest! {
         patterns.begin_session(true);
         let bytes = postcard::to_allocvec(&patterns).unwrap();
         let read: Patterns = postcard::from_bytes(&bytes).unwrap();
-        prop_assert_eq!(read, patterns);
+        prop_assert_eq!(&read, &patterns);
+        let rules = FrontierRules::default();
+        for page in 0..40 {
+            let address = format!("http://h{}.test/{}/{page}", page % 3, ["a", "b"][page % 2]);
+            let _reason = patterns.exclusion(&entry(&address), &rules);
+            patterns.put_behind(&mut [link(&address, 1)], &rules);
+            let _place = patterns.take_wanted_again(&mut vec![link(&address, 1)], |_key| true);
+        }
+        let _records = [patterns.due(&rules), patterns.last_look(&rules)];
+        let after = postcard::to_allocvec(&patterns).unwrap();
+        prop_assert_eq!(after, bytes, "a decision stores nothing");
     }
 }
 
@@ -460,7 +476,7 @@ fn a_pattern_is_not_closed_again_before_its_last_look_has_ended() {
         let address = format!("http://a.test/item/{}", number + 10_000);
         let mut row = row(&address, Fate::Excluded, 200);
         row.status = None;
-        row.reason = patterns.exclusion_of(&row.url, 0, &FrontierRules::default());
+        row.reason = patterns.exclusion(&entry(row.url.as_str()), &FrontierRules::default());
         patterns.settled(&row, &[], 0, Some(number));
         row
     });
@@ -481,7 +497,7 @@ fn a_pattern_is_not_closed_again_before_its_last_look_has_ended() {
 /// Visits the next page of the pattern with a relevance, as a focused crawl does.
 fn judge(patterns: &mut Patterns, number: u64, is_on_topic: bool) -> Option<Reason> {
     let address = format!("http://a.test/item/{}", number + 10_000);
-    let excluded = patterns.exclusion_of(&url(&address), 0, &FrontierRules::default());
+    let excluded = patterns.exclusion(&entry(&address), &FrontierRules::default());
     let mut row = match is_on_topic {
         true => row(&address, Fate::NearDuplicate, 200),
         false => row(&address, Fate::OffTopic, 200),
