@@ -2,10 +2,11 @@
 //! own.
 //!
 //! ```text
-//! waiting.rs        unsettled entries, by their places     hosts.rs    hosts and their turns
-//! retries.rs        entries that were tried before         seen.rs     keys of all URLs seen
-//! out.rs            leases out, what they exclude          state.rs    other state on disk
-//! archive_order.rs  visits that wait for the archive       host_groups.rs   what a flush writes
+//! waiting.rs        unsettled entries, by place       hosts.rs        hosts and their turns
+//! retries.rs        entries that were tried before    seen.rs         keys of all URLs seen
+//! out.rs            leases out, what they exclude     in_flight.rs    leases and crashes on disk
+//! archive_order.rs  visits that wait for the archive  state.rs        other state on disk
+//! host_groups.rs    hosts that a flush writes
 //! ```
 //! [`Queue`] turns calls into records, and records into moves between these parts:
 //!
@@ -43,6 +44,7 @@ mod flush;
 mod host_groups;
 mod host_state;
 mod hosts;
+mod in_flight;
 mod lease;
 mod out;
 mod parts;
@@ -147,8 +149,9 @@ impl Queue {
             };
             self.record(journal, &set_back)?;
         }
-        if !self.state.in_flight.is_empty() {
-            let sequences = self.state.in_flight.iter().copied().collect();
+        let in_flight = self.state.in_flight.leased();
+        if !in_flight.is_empty() {
+            let sequences = in_flight.iter().copied().collect();
             self.record(journal, &Record::Died { sequences })?;
         }
         if self.state.asked {
@@ -278,8 +281,7 @@ impl Queue {
     pub(super) fn stats(&self) -> FrontierStats {
         let sums = self.hosts.sums();
         let postponed = self.retries.postponed() as u64;
-        let crashed = self.state.crashed.keys();
-        let quarantined = crashed.filter(|sequence| self.state.is_quarantined(**sequence));
+        let quarantined = self.state.in_flight.quarantined();
         FrontierStats {
             totals: self.state.totals,
             queued: sums.waiting + sums.leased + sums.quarantined + postponed,

@@ -24,7 +24,7 @@ impl Queue {
             Record::Held { finds } => finds.iter().for_each(|found| self.state.held.hold(found)),
             Record::Leased { sequences } => {
                 self.state.asked = true;
-                self.state.in_flight.extend(sequences);
+                self.state.in_flight.lease(sequences);
             }
             Record::Returned {
                 sequence,
@@ -32,7 +32,7 @@ impl Queue {
                 pace,
             } => {
                 self.keep_pace(host, *pace);
-                self.state.in_flight.remove(sequence);
+                self.state.in_flight.come_back(*sequence);
                 if let Some(place) = self.come_back(*sequence) {
                     self.wait_again(place);
                 }
@@ -70,8 +70,7 @@ impl Queue {
             Record::ClockSet { .. } | Record::Distinct(_) => {}
             Record::Died { sequences } => {
                 for sequence in sequences {
-                    self.state.in_flight.remove(sequence);
-                    self.state.crashed.entry(*sequence).or_default().crashes += 1;
+                    self.state.in_flight.crash(*sequence);
                 }
             }
             Record::Paced { host, pace } => self.keep_pace(host, *pace),
@@ -195,8 +194,7 @@ impl Queue {
     /// Removes a settled entry.
     fn take_out(&mut self, place: Place) {
         let sequence = place.rank.sequence;
-        self.state.in_flight.remove(&sequence);
-        self.state.crashed.remove(&sequence);
+        self.state.in_flight.settle(sequence);
         self.forget_tries(place);
         self.come_back(sequence);
         let newly_gone = self.waiting.take_out(place);
@@ -211,7 +209,7 @@ impl Queue {
 
     fn postpone(&mut self, entry: &QueueEntry, at: Timestamp) {
         let place = self.place_of(entry);
-        self.state.in_flight.remove(&entry.sequence);
+        self.state.in_flight.come_back(entry.sequence);
         self.come_back(entry.sequence);
         self.forget_tries(place);
         self.retries.postpone(place, entry.attempts, at);
@@ -270,29 +268,15 @@ impl Queue {
     /// Quarantines the entries that too many sessions crashed with, and looks up their places if
     /// they are unknown.
     pub(super) fn quarantine(&mut self) -> Result<(), StoreFault> {
-        let state = &self.state;
-        let is_without_place = |sequence: u64| {
-            let crashed = state.crashed.get(&sequence);
-            state.is_quarantined(sequence) && crashed.is_some_and(|crashed| crashed.place.is_none())
-        };
-        let is_lost = |place: &Place| is_without_place(place.rank.sequence);
-        let mut found: Vec<Place> = Vec::new();
-        if state.crashed.keys().copied().any(is_without_place) {
-            let add = |place: Place| found.extend(Some(place).filter(is_lost));
-            self.waiting.each(add)?;
+        let in_flight = &mut self.state.in_flight;
+        if in_flight.quarantined().any(|place| place.is_none()) {
+            self.waiting.each(|place| in_flight.note_place(place))?;
         }
-        for place in found {
-            let crashed = self.state.crashed.get_mut(&place.rank.sequence);
-            crashed.expect("it was lost").place = Some(place);
-        }
-        let crashed = self.state.crashed.iter();
-        let quarantined = crashed.filter(|(sequence, _)| self.state.is_quarantined(**sequence));
+        let quarantined = in_flight.quarantined().flatten();
         // A working copy repeats this for hosts that arrive later.
-        let quarantined = quarantined.filter(|(sequence, _)| !self.out.holds(**sequence));
-        let quarantined: Vec<Place> = quarantined
-            .filter_map(|(_, crashed)| crashed.place)
-            .collect();
-        for place in quarantined {
+        let new = quarantined.filter(|place| !self.out.holds(place.rank.sequence));
+        let new: Vec<Place> = new.collect();
+        for place in new {
             // A postponed entry is quarantined when it is due.
             if !self.retries.is_postponed(place) {
                 self.wait_again(place);

@@ -154,7 +154,7 @@ impl Queue {
 
     fn hand_out(&mut self, place: Place, body: Body, now: Timestamp) -> Result<Lease, StoreFault> {
         let attempts = self.retries.attempts(place);
-        let crashes = self.state.crashes(place.rank.sequence);
+        let crashes = self.state.in_flight.crashes(place.rank.sequence);
         let entry = body.into_entry(place.rank, attempts, crashes)?;
         self.out.lease(place);
         self.hosts.change(place.host, |host| {
@@ -233,7 +233,7 @@ impl Queue {
 
     /// Puts an entry back, either at its place or quarantined.
     pub(super) fn wait_again(&mut self, place: Place) {
-        if self.state.is_quarantined(place.rank.sequence) {
+        if self.state.in_flight.is_quarantined(place.rank.sequence) {
             self.out.quarantine(place);
             self.hosts
                 .update_counts(place, |counts| counts.quarantined += 1);

@@ -36,13 +36,17 @@ impl Queue {
         journal: &Journal,
         records: &[Record],
     ) -> Result<Option<Record>, StoreFault> {
-        let own = (self.state.next_sequence, self.state.in_flight.clone());
+        let own = (
+            self.state.next_sequence,
+            self.state.in_flight.leased().clone(),
+        );
         for record in records {
             let span = journal.append_at(record)?;
             self.apply(span, record);
         }
         self.state.next_sequence = own.0;
-        let sequences: Vec<u64> = self.state.in_flight.difference(&own.1).copied().collect();
+        let leased = self.state.in_flight.leased();
+        let sequences: Vec<u64> = leased.difference(&own.1).copied().collect();
         if sequences.is_empty() {
             return Ok(None);
         }
@@ -140,8 +144,6 @@ impl Queue {
         }
         let is_theirs = |place: &Place| numbers.contains(&place.host);
         self.out.forget(is_theirs);
-        self.state
-            .crashed
-            .retain(|_, crashed| !crashed.place.as_ref().is_some_and(is_theirs));
+        self.state.in_flight.forget(is_theirs);
     }
 }
