@@ -11,9 +11,9 @@ use async_trait::async_trait;
 use journal::{DiscoveredUrl, Record, StoreFault, UrlHarvest};
 use store::{
     ArchivePlace, Durable, Frontier, FrontierStats, HostMemory, Lease, LeaseFilter, Settlement,
-    Supply,
+    Supply, seen_as,
 };
-use web::{Pace, PageUrl, Timestamp, UrlKey};
+use web::{Pace, PageUrl, Timestamp};
 
 use crate::bucket::Bucket;
 use crate::rows::original_of_row;
@@ -223,14 +223,7 @@ impl SharedStore {
         if sent.len() >= SENT {
             sent.clear();
         }
-        links.retain(|link| {
-            let key = link.url.key();
-            let key = match link.is_probed() {
-                true => UrlKey::from_u64(!key.as_u64()),
-                false => key,
-            };
-            link.depth == 0 || sent.insert(key)
-        });
+        links.retain(|link| link.depth == 0 || sent.insert(seen_as(link)));
         links
     }
 

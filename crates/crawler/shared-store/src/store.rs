@@ -1,8 +1,9 @@
 //! The shared store as seen by a node: a working copy of its buckets, whose records are shipped.
 //!
-//! The working copy decides. `frontier.rs` and `near_dup.rs` implement the two seams over it,
-//! `updates.rs` handles data from other nodes, `ownership.rs` the buckets, `page_limit.rs` the
-//! limit on pages.
+//! The working copy decides, also about URL patterns and probes: it asks `store::Patterns` and
+//! `store::LeasedProbes`, and the records are shipped. `frontier.rs` and `near_dup.rs` implement
+//! the two seams over it, `updates.rs` handles data from other nodes, `ownership.rs` the buckets,
+//! `page_limit.rs` the limit on pages.
 
 use std::collections::HashSet;
 use std::path::Path;

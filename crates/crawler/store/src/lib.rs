@@ -6,8 +6,8 @@
 //! truth and sled tables derived from it. The crate `contract` tests every store against every
 //! sentence of the traits' documentation. Its naive store in memory is the oracle for all others.
 //!
-//! The decisions that all stores share are here as well: [`Known`] judges pages, [`Patterns`]
-//! judges URLs. The crate [`journal`] has the events of a crawl, as values, and their files.
+//! The decisions that all stores share are here as well, and are pure: [`Known`] judges pages,
+//! [`Patterns`] judges URLs, [`LeasedProbes`] says which URLs are new. The crate [`journal`] has the events of a crawl, as values, and their files.
 
 mod budget;
 mod embedded;
@@ -20,6 +20,7 @@ mod near_dup;
 mod off_topic_streak;
 mod patterns;
 mod rules;
+mod seen;
 
 pub use self::budget::{DomainCounts, exclude};
 pub use self::embedded::{
@@ -38,3 +39,4 @@ pub use self::near_dup::{EarlierCapture, NearDupIndex, Original, RetainedDuplica
 pub use self::off_topic_streak::OffTopicStreak;
 pub use self::patterns::{Example, LeftRows, PatternReport, PatternState, Patterns};
 pub use self::rules::{ComparisonOptions, DuplicateScope, UnknownScope};
+pub use self::seen::{LeasedProbes, requeued, seen_as, settled_probe};

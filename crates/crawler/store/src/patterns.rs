@@ -16,11 +16,18 @@
 //! is poor too: its URLs wait behind, since their links may be on topic. It is not closed, because
 //! pages off topic say nothing about new content.
 //!
+//! The module is pure: it has neither I/O nor a lock nor a clock. Records and visits go in, and
+//! decisions come out as values: the reason to exclude a leased URL, the next record to journal, the
+//! rows to queue again. The embedded store asks it, as do `JournalRebuild`, the nodes of a shared
+//! crawl by their working copies, and the store of `contract`; each writes the records and keeps
+//! the rows in its own way.
+//!
 //! Invariants: it is a function of the journal, and on disk as part of the frontier's tables
 //! (postcard). Two caps bound it. Beyond the cap on the patterns of a host, more general patterns
 //! are used; beyond the cap on all patterns, the patterns that were idle longest are forgotten.
 
 mod closed;
+mod decisions;
 mod left;
 mod parameters;
 mod pattern;
@@ -28,11 +35,9 @@ mod probes;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use journal::{DiscoveredUrl, Fate, Harvest, PatternName, Reason, Record, UrlHarvest, VisitRecord};
+use journal::{DiscoveredUrl, Fate, Harvest, PatternName, Reason, Record, VisitRecord};
 use serde::{Deserialize, Serialize};
-use web::{Generality, Host, PageUrl, UrlPattern};
-
-use crate::frontier::FrontierRules;
+use web::{Generality, PageUrl, UrlPattern};
 
 pub use self::left::LeftRows;
 use self::left::MAX_LEFT_ROWS;
@@ -211,62 +216,6 @@ impl Patterns {
         self.left_rows -= usize::from(remembered);
     }
 
-    /// Returns the next rows to revoke: a pattern or folder left them out, and is open again.
-    #[must_use]
-    pub fn to_requeue(&self) -> Option<&LeftRows> {
-        if self.left_rows == 0 {
-            return None;
-        }
-        let mut patterns = self.reopened.iter();
-        let rows = patterns.find_map(|name| self.get(name)?.to_requeue());
-        rows.or_else(|| self.probes.to_requeue())
-    }
-
-    /// Returns the record that reopens a closed pattern or folder with few excluded pages, once for
-    /// each, when the crawl is otherwise finished. An honest site has an end, and its last pages
-    /// may be worth more than they cost; a trap never ends.
-    #[must_use]
-    pub fn last_look(&self) -> Option<Record> {
-        if self.left_rows == 0 {
-            return None;
-        }
-        let mut patterns = self.all().filter(|(host, pattern, known)| {
-            let visits = match known.is_parameter() {
-                true => self.visits_beside(host, pattern, known.left().len()),
-                false => Some(known.visits()),
-            };
-            // Only recent visits close a parameter, so the visits of its patterns decide here.
-            known.is_worth_a_last_look(visits.unwrap_or((0, 1)))
-        });
-        let name = patterns.next().map(|(host, pattern, _)| PatternName {
-            host: Host::new(host),
-            pattern: pattern.clone(),
-        });
-        let name = name.or_else(|| self.probes.worth_a_last_look().cloned());
-        name.map(Record::PatternReopened)
-    }
-
-    /// Returns the fruitful and the fruitless visits of the open patterns whose URLs were mostly
-    /// excluded by a closed parameter. Returns `None` unless most of these visits were fruitful,
-    /// which means that the parameter was closed too early.
-    fn visits_beside(&self, host: &str, parameter: &UrlPattern, left: usize) -> Option<(u64, u64)> {
-        let has_parameter = |pattern: &UrlPattern| {
-            let mut parameters = pattern.of_parameters();
-            parameters.any(|other| other == *parameter)
-        };
-        let of_host = self.all().filter(|(other, ..)| *other == host);
-        let beside = of_host
-            .filter(|(_, pattern, known)| known.is_open_by_itself() && has_parameter(pattern));
-        let (mut new, mut fruitless, mut left_beside) = (0, 0, 0);
-        for (.., known) in beside {
-            let visits = known.visits();
-            new += visits.0;
-            fruitless += visits.1;
-            left_beside += known.left_to_parameters;
-        }
-        (new >= fruitless && left_beside * 10 >= left as u64 * 9).then_some((new, fruitless))
-    }
-
     /// Updates the exact pattern of a URL when a parameter leaves the URL out or takes it back.
     fn change_beside(
         &mut self,
@@ -281,107 +230,6 @@ impl Patterns {
             };
             self.change(&exact, change);
         }
-    }
-
-    /// Returns the place of the row of a URL that was found only on unarchived pages, and was
-    /// excluded .
-    #[must_use]
-    pub fn place_of_probe(&self, url: &PageUrl) -> Option<u64> {
-        if self.left_rows == 0 {
-            return None;
-        }
-        let by_pattern = || self.known(url)?.1.left().get(url.key());
-        let place = self.probes.place_of(url).or_else(by_pattern);
-        place.or_else(|| self.place_by_parameter(url))
-    }
-
-    /// Returns the next record to journal: a pattern closes or reopens.
-    #[must_use]
-    pub fn due(&self) -> Option<Record> {
-        if let Some((name, is_closed)) = self.probes.due() {
-            let name = name.clone();
-            return Some(match is_closed {
-                true => Record::PatternReopened(name),
-                false => Record::PatternClosed(name),
-            });
-        }
-        let name = self.due.first()?.clone();
-        Some(match self.get(&name)?.state() {
-            PatternState::Closed => Record::PatternReopened(name),
-            _ => Record::PatternClosed(name),
-        })
-    }
-
-    /// Puts URLs behind everything else if their pattern is poor or closed.
-    pub fn put_behind(&self, discovered: &mut [DiscoveredUrl]) {
-        if self.troubled == 0 {
-            return;
-        }
-        for found in discovered.iter_mut().filter(|found| found.requisite == 0) {
-            let pattern = self.known(&found.url);
-            if pattern.is_some_and(|(_, pattern)| pattern.is_troubled()) {
-                found.priority = DiscoveredUrl::behind(found.priority);
-            }
-        }
-    }
-
-    /// Returns the reason to exclude a URL of this priority that comes up for lease: its pattern
-    /// or folder is closed, or has reached its limit of pages. From time to time, a URL is let
-    /// through as a probe.
-    pub fn exclusion(
-        &mut self,
-        url: &PageUrl,
-        priority: u8,
-        rules: &FrontierRules,
-    ) -> Option<Reason> {
-        if priority >= DiscoveredUrl::PROBED {
-            if !rules.probes {
-                return Some(Probes::unfollowed(url));
-            }
-            if rules.closes_patterns
-                && let Some(reason) = self.probes.exclusion(url)
-            {
-                return Some(reason);
-            }
-        }
-        let by_pattern = self.bar_by_pattern(url, rules);
-        if by_pattern.is_some() || !rules.closes_patterns || self.troubled == 0 {
-            return by_pattern;
-        }
-        self.bar_by_parameter(url)
-    }
-
-    fn bar_by_pattern(&mut self, url: &PageUrl, rules: &FrontierRules) -> Option<Reason> {
-        let max_pages = rules.max_pages_per_pattern;
-        if self.troubled == 0 && max_pages.is_none() {
-            return None;
-        }
-        let (pattern, _) = self.known(url)?;
-        let name = PatternName {
-            host: url.host(),
-            pattern: pattern.clone(),
-        };
-        let pattern = self.get_mut(&name)?;
-        if rules.closes_patterns && pattern.state() == PatternState::Closed {
-            let because = pattern.why_closed();
-            return (!pattern.probe()).then_some(Reason::PatternClosed { name, because });
-        }
-        let most = max_pages.filter(|most| pattern.pages() >= *most)?;
-        Some(Reason::PatternSpent { name, most })
-    }
-
-    /// Returns the harvests around these URLs, in the same order.
-    #[must_use]
-    pub fn harvests(&self, discovered: &[DiscoveredUrl]) -> Vec<UrlHarvest> {
-        let harvest = |found: &DiscoveredUrl| {
-            let host = found.url.as_url().host_str()?;
-            Some(UrlHarvest {
-                pattern: self.known(&found.url).map(|(_, known)| known.harvest()),
-                host: Some(self.hosts.get(host)?.harvest),
-            })
-        };
-        let harvests = discovered.iter().map(harvest);
-        harvests.map(Option::unwrap_or_default).collect()
     }
 
     /// Begins a session, without the probes that were in progress in the last one.

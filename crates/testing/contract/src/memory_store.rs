@@ -1,6 +1,7 @@
 //! A store without a disk: plain collections and linear searches, slow and simple.
 //!
-//! It serves tests, and is the oracle for the embedded store.
+//! It serves tests, and is the oracle for the embedded store. Pure decisions (URL patterns, probes,
+//! off-topic streaks, verdicts) are those of the crate `store`, whose own tests are about them.
 
 mod claims;
 mod lease;

@@ -1,18 +1,30 @@
-//! The frontier on a disk: the queue, the hosts and their turns, the URLs seen, the leases.
+//! The frontier on a disk: the composition of its parts, each with fields and an invariant of its
+//! own.
 //!
 //! ```text
-//! place.rs   places in the queue     block.rs, parts.rs, queue_blocks.rs   entries in the database
-//! hosts.rs   hosts and their turns   flush.rs                       writing and loading
-//! host_state.rs   one host           agenda.rs                      what it has to do; sums
-//! state.rs   other state             apply.rs                       the effect of a record
-//! lease.rs   leasing                 settle.rs                      settlements, revocations
-//! seen.rs    known URLs              working_copy.rs           hosts that come and go
-//! turns.rs   the order of ready hosts   anticipated.rs           hosts worth an empty slot
+//! waiting.rs        unsettled entries, by place       hosts.rs        hosts and their turns
+//! retries.rs        entries that were tried before    seen.rs         keys of all URLs seen
+//! out.rs            leases out, what they exclude     in_flight.rs    leases and crashes on disk
+//! archive_order.rs  visits that wait for the archive  state.rs        other state on disk
+//! host_groups.rs    hosts that a flush writes
 //! ```
+//! [`Queue`] turns calls into records, and records into moves between these parts:
+//!
+//! ```text
+//! lease.rs    leasing                      apply.rs         the effect of a record
+//! settle.rs   settlements, revocations     working_copy.rs  hosts that come and go
+//! claims.rs   claims of redirects          flush.rs         writing and loading
+//! probes.rs   probes, excluded URLs
+//! ```
+//! Below them are `place.rs` (places in the queue), `block.rs`, `parts.rs` and `queue_blocks.rs`
+//! (entries in the database), `host_state.rs` (one host), `agenda.rs` (what it has to do, and
+//! sums), `turns.rs` and `probe_turns.rs` (the order of ready hosts) and `anticipated.rs` (hosts
+//! worth an empty slot).
+//!
 //! Memory holds the hosts, the first URLs of hosts that were leased from recently, and the URLs
 //! discovered since the last flush. A URL keeps its place, in memory or in its block, from its
 //! discovery to its settlement. Its state in between (leased, postponed, quarantined) is kept
-//! separately, by its place.
+//! separately, in `out.rs` and `retries.rs`.
 //!
 //! Every method decides, appends a record to the journal, and applies that record; so does the next
 //! process when it reads the journal. Leases are journalled before they are handed out: a URL that
@@ -25,45 +37,55 @@
 mod agenda;
 mod anticipated;
 mod apply;
+mod archive_order;
 mod block;
 mod claims;
 mod flush;
+mod host_groups;
 mod host_state;
 mod hosts;
+mod in_flight;
 mod lease;
+mod out;
 mod parts;
 mod place;
 mod probe_turns;
+mod probes;
 mod queue_blocks;
+mod retries;
 mod seen;
 mod settle;
 mod state;
 mod turns;
 mod wait_counts;
+mod waiting;
 mod working_copy;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
 use journal::{
-    ArchiveSpan, DiscoveredUrl, ExcludedLinks, FinishedVisit, Journal, PatternName, Position,
-    Record, StoreFault, Totals, UrlHarvest,
+    ArchiveSpan, DiscoveredUrl, ExcludedLinks, Journal, PatternName, Position, Record, StoreFault,
+    Totals, UrlHarvest,
 };
-use neardup::keys::SeenKeys;
 use web::{Host, Pace, PageUrl, Timestamp, UrlKey};
 
-use self::flush::Generations;
+use self::archive_order::ArchiveOrder;
 pub(super) use self::flush::{Flush, robots_position};
+use self::host_groups::HostGroups;
 use self::hosts::Hosts;
-use self::place::{Body, Place};
+use self::out::Out;
 use self::queue_blocks::QueueBlocks;
-pub(super) use self::seen::{seen_as, settled_probe};
+use self::retries::Retries;
+use self::seen::Seen;
 use self::state::FrontierState;
 pub(super) use self::state::Void;
+use self::waiting::Waiting;
 use super::database::Database;
-use crate::frontier::{FrontierRules, FrontierStats, Lease};
+use crate::frontier::{FrontierRules, FrontierStats};
+use crate::seen::seen_as;
 
 /// Size of the URLs discovered since the last flush at which a flush is requested.
 const PENDING_BYTES: usize = 12 << 20;
@@ -71,43 +93,18 @@ const PENDING_BYTES: usize = 12 << 20;
 /// a flush is requested.
 const PENDING_CHANGES: usize = 4 << 20;
 
+/// The frontier of a crawl, or of a node's part of it.
 pub(super) struct Queue {
-    blocks: QueueBlocks,
     hosts: Hosts,
+    waiting: Waiting,
+    retries: Retries,
+    out: Out,
+    seen: Seen,
+    archive_order: ArchiveOrder,
     state: FrontierState,
-    /// URLs discovered since the last flush.
-    pending: BTreeMap<Place, Body>,
-    pending_bytes: usize,
-    /// URLs that a flush is writing.
-    flushing: Arc<BTreeMap<Place, Body>>,
-    /// Settled URLs that may still be in a block.
-    gone: BTreeSet<Place>,
-    /// URLs that have been tried before.
-    tries: BTreeMap<Place, Tries>,
-    /// Postponed URLs that have been tried before.
-    later: BTreeMap<(Timestamp, u64), Place>,
-    /// Leases whose settlement is not yet in the journal.
-    out: HashMap<u64, Place>,
-    /// Entries that are quarantined.
-    quarantined: BTreeMap<u64, Place>,
-    /// The quarantined entry out on lease, which excludes all other leases.
-    alone: Option<u64>,
-    seen: SeenKeys,
-    /// Keys of a failed flush.
-    unsaved_seen: Vec<u64>,
-    /// The leased entry that claimed a URL: see claims.rs.
-    claims: HashMap<UrlKey, u64>,
-    /// Probes out on lease, each with its discovery on a kept page in the meantime.
-    out_probes: HashMap<UrlKey, Option<DiscoveredUrl>>,
+    host_groups: HostGroups,
+    /// The positions of the robots.txt files recorded since the last flush, by origin.
     robots: HashMap<String, Position>,
-    next_archive_sequence: u64,
-    early: BTreeMap<u64, Ended>,
-    /// Groups of hosts that changed since the last flush.
-    dirty: BTreeSet<u32>,
-    generations: Generations,
-    /// Entries before this number may be in blocks although they are in memory: a flush that
-    /// contained them was interrupted, or may have been.
-    doubtful: u64,
     /// The start of this session, if the previous session died.
     restarted: Option<Timestamp>,
     /// Receives the records that this session makes.
@@ -118,49 +115,18 @@ pub(super) struct Queue {
 /// journal. It is called while the queue is locked, so it must be short.
 pub type RecordWatch = Arc<dyn Fn(&Record) + Send + Sync>;
 
-/// The attempts of an entry.
-#[derive(Clone, Copy, Debug)]
-struct Tries {
-    attempts: u32,
-    due: Timestamp,
-    /// True if it was not due at the last lease.
-    waits: bool,
-}
-
-/// A finished visit that waits for its turn in the order of the archive.
-struct Ended {
-    lease: Lease,
-    visit: FinishedVisit,
-    /// The time at which its host is ready again after this visit. A later visit may be settled
-    /// before this one is recorded.
-    ready: Timestamp,
-}
-
 impl Queue {
     fn new(database: &Database, rules: FrontierRules) -> Result<Self, StoreFault> {
         Ok(Self {
-            blocks: QueueBlocks::new(database.tree("queue")?),
             hosts: Hosts::new(rules),
+            waiting: Waiting::new(QueueBlocks::new(database.tree("queue")?)),
+            retries: Retries::default(),
+            out: Out::default(),
+            seen: Seen::new(),
+            archive_order: ArchiveOrder::default(),
             state: FrontierState::default(),
-            pending: BTreeMap::new(),
-            pending_bytes: 0,
-            flushing: Arc::default(),
-            gone: BTreeSet::new(),
-            tries: BTreeMap::new(),
-            later: BTreeMap::new(),
-            out: HashMap::new(),
-            quarantined: BTreeMap::new(),
-            alone: None,
-            seen: SeenKeys::new(),
-            unsaved_seen: Vec::new(),
-            claims: HashMap::new(),
-            out_probes: HashMap::new(),
+            host_groups: HostGroups::default(),
             robots: HashMap::new(),
-            next_archive_sequence: 0,
-            early: BTreeMap::new(),
-            dirty: BTreeSet::new(),
-            generations: Generations::default(),
-            doubtful: u64::MAX,
             restarted: None,
             watch: None,
         })
@@ -174,7 +140,7 @@ impl Queue {
         journal: &Journal,
         now: Timestamp,
     ) -> Result<(), StoreFault> {
-        self.doubtful = self.state.next_sequence;
+        self.waiting.doubt_before(self.state.next_sequence);
         let rule = self.hosts.rules().after_death();
         if !self.clock_behind(now).is_zero() {
             let set_back = Record::ClockSetBack {
@@ -183,8 +149,9 @@ impl Queue {
             };
             self.record(journal, &set_back)?;
         }
-        if !self.state.in_flight.is_empty() {
-            let sequences = self.state.in_flight.iter().copied().collect();
+        let in_flight = self.state.in_flight.leased();
+        if !in_flight.is_empty() {
+            let sequences = in_flight.iter().copied().collect();
             self.record(journal, &Record::Died { sequences })?;
         }
         if self.state.asked {
@@ -228,15 +195,7 @@ impl Queue {
     /// opening does it.
     fn wait_at_most_until(&mut self, latest: Timestamp) {
         self.hosts.wait_at_most_until(latest);
-        while let Some((&(due, sequence), &place)) = self.later.last_key_value()
-            && due > latest
-        {
-            self.later.remove(&(due, sequence));
-            self.later.insert((latest, sequence), place);
-            if let Some(tries) = self.tries.get_mut(&place) {
-                tries.due = latest;
-            }
-        }
+        self.retries.wait_at_most_until(latest);
     }
 
     pub(super) fn discover(
@@ -245,7 +204,7 @@ impl Queue {
         discovered: Vec<DiscoveredUrl>,
     ) -> Result<usize, StoreFault> {
         let (mut discovered, mut excluded) = (discovered, Vec::new());
-        self.note_wanted(&discovered);
+        self.out.note_wanted(&discovered);
         self.hold_claimed(journal, &mut discovered, &mut excluded)?;
         let mut discovered = self.only_new(discovered, &mut excluded);
         for ExcludedLinks {
@@ -321,9 +280,8 @@ impl Queue {
 
     pub(super) fn stats(&self) -> FrontierStats {
         let sums = self.hosts.sums();
-        let postponed = self.later.len() as u64;
-        let crashed = self.state.crashed.keys();
-        let quarantined = crashed.filter(|sequence| self.state.is_quarantined(**sequence));
+        let postponed = self.retries.postponed() as u64;
+        let quarantined = self.state.in_flight.quarantined();
         FrontierStats {
             totals: self.state.totals,
             queued: sums.waiting + sums.leased + sums.quarantined + postponed,
@@ -340,8 +298,8 @@ impl Queue {
 
     /// Returns true if the next checkpoint should be a flush, because memory is at its limit.
     pub(super) fn wants_flush(&self) -> bool {
-        self.pending_bytes >= PENDING_BYTES
-            || self.gone.len() + self.seen.unsaved() >= PENDING_CHANGES
+        self.waiting.new_bytes() >= PENDING_BYTES
+            || self.waiting.gone() + self.seen.added() >= PENDING_CHANGES
     }
 
     /// Returns the start of the part of the journal that may have records of visits that the
@@ -376,22 +334,15 @@ impl Queue {
     /// the audit.
     pub(super) fn queued(&self) -> Result<BTreeSet<u64>, StoreFault> {
         let mut queued = BTreeSet::new();
-        let mut add = |place: &Place| {
-            if !self.gone.contains(place) {
-                queued.insert(place.rank.sequence);
-            }
-        };
-        self.pending
-            .keys()
-            .chain(self.flushing.keys())
-            .for_each(&mut add);
-        self.blocks.each(|place| add(&place))?;
+        self.waiting.each(|place| {
+            queued.insert(place.rank.sequence);
+        })?;
         Ok(queued)
     }
 
     /// Returns the keys of all URLs seen, ascending; for the audit.
     pub(super) fn seen(&self) -> impl Iterator<Item = UrlKey> + '_ {
-        self.seen.iter().map(UrlKey::from_u64)
+        self.seen.iter()
     }
 
     /// Appends a record to the journal and applies it.
@@ -424,9 +375,8 @@ impl Queue {
             !is_known && twice.insert(seen_as(found))
         });
         excluded.extend(self.hosts.exclude(&mut new));
-        if self.hosts.rules().closes_patterns {
-            self.state.patterns.put_behind(&mut new);
-        }
+        let rules = self.hosts.rules();
+        self.state.patterns.put_behind(&mut new, rules);
         new
     }
 }

@@ -18,7 +18,7 @@ use journal::{
 use neardup::{HashKey, PageSignature};
 use web::{Pace, PageUrl, Timestamp, UrlKey};
 
-use crate::frontier::ArchivePlace;
+use crate::frontier::{ArchivePlace, FrontierRules};
 use crate::patterns::Patterns;
 
 /// A writer of a new journal.
@@ -28,8 +28,8 @@ pub struct JournalRebuild {
     known: HashMap<UrlKey, Option<Waiting>>,
     /// The yield and the harvest of each URL pattern so far.
     patterns: Patterns,
-    /// True if links of poor patterns are put behind.
-    puts_behind: bool,
+    /// The rules that say whether links of poor patterns are put behind.
+    rules: FrontierRules,
     next_sequence: u64,
     archived_visits: u64,
     end: Option<ArchivePlace>,
@@ -117,7 +117,10 @@ impl JournalRebuild {
             journal: Journal::open(disk, &path, key, SEGMENT_BYTES)?,
             known: HashMap::new(),
             patterns: Patterns::default(),
-            puts_behind: false,
+            rules: FrontierRules {
+                closes_patterns: false,
+                ..FrontierRules::default()
+            },
             next_sequence: 0,
             archived_visits: 0,
             end: None,
@@ -131,13 +134,11 @@ impl JournalRebuild {
     }
 
     /// Sets whether links of poor patterns are put behind in this crawl:
-    /// [`FrontierRules::closes_patterns`](crate::FrontierRules::closes_patterns).
+    /// [`FrontierRules::closes_patterns`].
     #[must_use]
-    pub fn closing_patterns(self, puts_behind: bool) -> Self {
-        Self {
-            puts_behind,
-            ..self
-        }
+    pub fn closing_patterns(mut self, closes_patterns: bool) -> Self {
+        self.rules.closes_patterns = closes_patterns;
+        self
     }
 
     /// Copies a record of the old journal. Call it with the records in their order.
@@ -330,9 +331,7 @@ impl JournalRebuild {
             };
             is_new && among.insert(key)
         });
-        if self.puts_behind {
-            self.patterns.put_behind(&mut discovered);
-        }
+        self.patterns.put_behind(&mut discovered, &self.rules);
         discovered
     }
 

@@ -16,12 +16,12 @@ use neardup::HashKey;
 use web::{Host, PageUrl, Timestamp, UrlKey};
 
 use self::snapshot::Snapshot;
-use super::frontier::{seen_as, settled_probe};
 use super::options::StoreOptions;
 use super::recovery::TableSettings;
 use super::store::EmbeddedStore;
 use crate::frontier::{Frontier, FrontierRules};
 use crate::rules::ComparisonOptions;
+use crate::seen::{seen_as, settled_probe};
 
 /// The findings of an audit.
 #[derive(Clone, Debug, Default)]

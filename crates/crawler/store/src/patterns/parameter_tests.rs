@@ -2,9 +2,10 @@
 
 use journal::Fate;
 
-use super::tests::{row, settled};
+use super::tests::{entry, row, settled};
 use super::*;
 use crate::fixtures::{link, url};
+use crate::frontier::FrontierRules;
 
 /// News of a page.
 #[derive(Clone, Copy, PartialEq)]
@@ -46,7 +47,7 @@ impl Site {
     ) -> Option<Reason> {
         self.addresses += 1;
         let rules = FrontierRules::default();
-        let excluded = self.patterns.exclusion(&url(address), 0, &rules);
+        let excluded = self.patterns.exclusion(&entry(address), &rules);
         let fate = match (&excluded, is_new) {
             (Some(_), _) => Fate::Excluded,
             (None, true) => Fate::Unique,
@@ -60,7 +61,7 @@ impl Site {
             self.fetched += 1;
             self.patterns.settled(&row, finds, 0, None);
         }
-        while let Some(change) = self.patterns.due() {
+        while let Some(change) = self.patterns.due(&FrontierRules::default()) {
             self.patterns.apply(&change);
         }
         excluded
@@ -263,7 +264,7 @@ fn a_page_that_a_later_one_contains_speaks_against_its_parameters() {
         whole.details.contains = vec![url(&format!("http://a.test/list{number}?{query}"))];
         settled(&mut shop.patterns, &whole);
     }
-    while let Some(change) = shop.patterns.due() {
+    while let Some(change) = shop.patterns.due(&FrontierRules::default()) {
         shop.patterns.apply(&change);
     }
     assert!(shop.is_closed("look"));
@@ -310,13 +311,13 @@ fn urls_that_a_parameter_excluded_of_a_pattern_that_is_fruitful_now_get_a_last_l
             &row(&address, Fate::NearDuplicate, 200),
         );
     }
-    while let Some(change) = forum.patterns.due() {
+    while let Some(change) = forum.patterns.due(&FrontierRules::default()) {
         forum.patterns.apply(&change);
     }
     forum.visit_all(&["t"], 2_000, |_, _| Text);
     assert!(forum.is_closed("t"));
     let parameter = PatternName::from_text("a.test/{name}?t&**").unwrap();
-    let reopened = forum.patterns.last_look();
+    let reopened = forum.patterns.last_look(&FrontierRules::default());
     assert_eq!(reopened, Some(Record::PatternReopened(parameter.clone())));
     forum.patterns.apply(&reopened.unwrap());
     let waiting = forum.patterns.get(&parameter).unwrap().to_requeue();

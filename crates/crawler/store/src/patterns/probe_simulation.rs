@@ -8,12 +8,13 @@
 
 use std::collections::VecDeque;
 
-use journal::Fate;
+use journal::{Fate, QueueEntry};
 use testkit::Random;
 use web::UrlKey;
 
 use super::*;
 use crate::fixtures::{link, url};
+use crate::frontier::FrontierRules;
 
 const PAGES: u64 = 10_000;
 
@@ -55,7 +56,7 @@ fn visit_site(folders: u64, share: u64, by_folder: bool, site: u64, outcome: &mu
             .1
             .parse()
             .unwrap();
-        let exclusion = patterns.exclusion(&page.url, page.priority, &rules);
+        let exclusion = patterns.exclusion(&QueueEntry::new(0, page.clone()), &rules);
         let mut visit = VisitRecord::new(page.clone(), Fate::Excluded, web::Timestamp::default());
         visit.reason.clone_from(&exclusion);
         if exclusion.is_none() {
@@ -71,7 +72,7 @@ fn visit_site(folders: u64, share: u64, by_folder: bool, site: u64, outcome: &mu
             excluded.insert(page.url.key(), visit.clone());
         }
         patterns.settled(&visit, &[], page.priority, Some(0));
-        while let Some(change) = patterns.due() {
+        while let Some(change) = patterns.due(&FrontierRules::default()) {
             patterns.apply(&change);
         }
         while let Some(visits) = patterns.to_requeue() {

@@ -1,11 +1,12 @@
 //! Closing and reopening of patterns.
 
-use journal::Fate;
+use journal::{Fate, QueueEntry};
 use proptest::prelude::*;
-use web::{CanonicalForm, Timestamp};
+use web::{CanonicalForm, Host, Timestamp};
 
 use super::*;
 use crate::fixtures::{link, url};
+use crate::frontier::FrontierRules;
 
 pub(super) fn row(address: &str, fate: Fate, status: u16) -> VisitRecord {
     VisitRecord {
@@ -14,6 +15,11 @@ pub(super) fn row(address: &str, fate: Fate, status: u16) -> VisitRecord {
         kept: fate == Fate::Unique,
         ..VisitRecord::new(link(address, 1), fate, Timestamp::from_millis(1))
     }
+}
+
+/// Returns the entry of an ordinary page.
+pub(super) fn entry(address: &str) -> QueueEntry {
+    QueueEntry::new(0, link(address, 1))
 }
 
 /// Visits the next page of the pattern, or leaves it out, as a crawl does.
@@ -28,14 +34,14 @@ pub(super) fn visit(
         max_pages_per_pattern: max,
         ..FrontierRules::default()
     };
-    let excluded = patterns.exclusion(&url(&address), 0, &rules);
+    let excluded = patterns.exclusion(&entry(&address), &rules);
     let mut row = row(&address, fate, 200);
     if excluded.is_some() {
         (row.fate, row.status, row.duplicate_of) = (Fate::Excluded, None, None);
         row.reason.clone_from(&excluded);
     }
     settled(patterns, &row);
-    while let Some(change) = patterns.due() {
+    while let Some(change) = patterns.due(&FrontierRules::default()) {
         patterns.apply(&change);
     }
     excluded
@@ -68,7 +74,7 @@ fn a_pattern_that_brings_nothing_new_becomes_poor_and_then_closed_with_a_reason(
         link("http://a.test/item/7", 3),
         link("http://a.test/about", 3),
     ];
-    patterns.put_behind(&mut discovered);
+    patterns.put_behind(&mut discovered, &FrontierRules::default());
     assert_eq!(
         discovered.each_ref().map(|found| found.priority),
         [DiscoveredUrl::BEHIND, 0]
@@ -160,7 +166,7 @@ fn pages_that_repeat_others_of_an_earlier_crawl_close_their_pattern() {
         );
         row.of_earlier = true;
         settled(&mut patterns, &row);
-        while let Some(change) = patterns.due() {
+        while let Some(change) = patterns.due(&FrontierRules::default()) {
             patterns.apply(&change);
         }
     }
@@ -194,7 +200,10 @@ fn a_visit_that_says_nothing_about_the_pattern_does_not_count() {
         for _ in 0..300 {
             settled(&mut patterns, &row("http://a.test/item/1", fate, status));
         }
-        assert!(patterns.due().is_some(), "{fate:?} {status}");
+        assert!(
+            patterns.due(&FrontierRules::default()).is_some(),
+            "{fate:?} {status}"
+        );
     }
 }
 
@@ -222,7 +231,7 @@ fn a_pattern_whose_pages_are_contained_in_later_ones_is_closed() {
         .find(|report| report.pattern == &name().pattern);
     let report = report.unwrap();
     assert_eq!((report.visited, report.new, report.repeated), (200, 0, 200));
-    let due = patterns.due().unwrap();
+    let due = patterns.due(&FrontierRules::default()).unwrap();
     patterns.apply(&due);
     assert_eq!(state(&patterns), PatternState::Closed);
 }
@@ -244,7 +253,7 @@ fn a_pattern_with_the_parameters_of_a_closed_one_and_more_is_closed_after_fewer_
             let number = (0..200).find(|number| {
                 let address = format!("http://a.test/list{number}?{query}");
                 settled(&mut patterns, &row(&address, Fate::NearDuplicate, 200));
-                while let Some(change) = patterns.due() {
+                while let Some(change) = patterns.due(&FrontierRules::default()) {
                     patterns.apply(&change);
                 }
                 closed(&patterns, query)
@@ -390,7 +399,7 @@ proptest! {
             let folder = ["a", "b"][usize::from(page % 2)];
             let address = format!("http://h{host}.test/{folder}/{page}");
             let address = PageUrl::parse(&address, &CanonicalForm::default()).unwrap();
-            let excluded = patterns.exclusion(&address, 0, &FrontierRules::default());
+            let excluded = patterns.exclusion(&entry(address.as_str()), &FrontierRules::default());
             let fate = [
                 Fate::NearDuplicate,
                 Fate::ExactDuplicate,
@@ -404,7 +413,7 @@ proptest! {
                 (row.fate, row.reason, row.status) = (Fate::Excluded, Some(reason), None);
             }
             settled(&mut patterns, &row);
-            while let Some(change) = patterns.due() {
+            while let Some(change) = patterns.due(&FrontierRules::default()) {
                 patterns.apply(&change);
             }
         }
@@ -422,7 +431,17 @@ proptest! {
         patterns.begin_session(true);
         let bytes = postcard::to_allocvec(&patterns).unwrap();
         let read: Patterns = postcard::from_bytes(&bytes).unwrap();
-        prop_assert_eq!(read, patterns);
+        prop_assert_eq!(&read, &patterns);
+        let rules = FrontierRules::default();
+        for page in 0..40 {
+            let address = format!("http://h{}.test/{}/{page}", page % 3, ["a", "b"][page % 2]);
+            let _reason = patterns.exclusion(&entry(&address), &rules);
+            patterns.put_behind(&mut [link(&address, 1)], &rules);
+            let _place = patterns.take_wanted_again(&mut vec![link(&address, 1)], |_key| true);
+        }
+        let _records = [patterns.due(&rules), patterns.last_look(&rules)];
+        let after = postcard::to_allocvec(&patterns).unwrap();
+        prop_assert_eq!(after, bytes, "a decision stores nothing");
     }
 }
 
@@ -457,12 +476,12 @@ fn a_pattern_is_not_closed_again_before_its_last_look_has_ended() {
         let address = format!("http://a.test/item/{}", number + 10_000);
         let mut row = row(&address, Fate::Excluded, 200);
         row.status = None;
-        row.reason = patterns.exclusion(&row.url, 0, &FrontierRules::default());
+        row.reason = patterns.exclusion(&entry(row.url.as_str()), &FrontierRules::default());
         patterns.settled(&row, &[], 0, Some(number));
         row
     });
     let excluded: Vec<VisitRecord> = excluded.filter(|row| row.reason.is_some()).collect();
-    let look = patterns.last_look().unwrap();
+    let look = patterns.last_look(&FrontierRules::default()).unwrap();
     patterns.apply(&look);
     excluded.iter().for_each(|row| patterns.revoked(row));
     for number in 0..excluded.len() as u64 {
@@ -472,13 +491,13 @@ fn a_pattern_is_not_closed_again_before_its_last_look_has_ended() {
         );
     }
     assert_eq!(state(&patterns), PatternState::Closed, "and then it is");
-    assert_eq!(patterns.last_look(), None, "once");
+    assert_eq!(patterns.last_look(&FrontierRules::default()), None, "once");
 }
 
 /// Visits the next page of the pattern with a relevance, as a focused crawl does.
 fn judge(patterns: &mut Patterns, number: u64, is_on_topic: bool) -> Option<Reason> {
     let address = format!("http://a.test/item/{}", number + 10_000);
-    let excluded = patterns.exclusion(&url(&address), 0, &FrontierRules::default());
+    let excluded = patterns.exclusion(&entry(&address), &FrontierRules::default());
     let mut row = match is_on_topic {
         true => row(&address, Fate::NearDuplicate, 200),
         false => row(&address, Fate::OffTopic, 200),
@@ -490,7 +509,7 @@ fn judge(patterns: &mut Patterns, number: u64, is_on_topic: bool) -> Option<Reas
         row.reason.clone_from(&excluded);
     }
     settled(patterns, &row);
-    while let Some(change) = patterns.due() {
+    while let Some(change) = patterns.due(&FrontierRules::default()) {
         patterns.apply(&change);
     }
     excluded

@@ -2,7 +2,7 @@
 
 use journal::DiscoveredUrl;
 use store::Lease;
-use web::PageUrl;
+use web::{PageUrl, UrlKey};
 
 use super::queue::Queue;
 
@@ -16,7 +16,8 @@ impl Queue {
         if reserved.is_some_and(|(entry, _)| *entry == sequence) {
             return true;
         }
-        if self.seen.contains(url) || self.out_probes.contains_key(url) {
+        let is_seen = |key: UrlKey| self.seen.contains(&key);
+        if self.leased_probes.is_known(url.key(), is_seen) {
             return false;
         }
         self.claims.insert(url.clone(), sequence);
@@ -52,7 +53,7 @@ impl Queue {
     /// Marks URLs as reached by a visit that has ended.
     pub(super) fn reach(&mut self, urls: &[PageUrl]) {
         for url in urls {
-            self.seen.insert(url.clone());
+            self.seen.insert(url.key());
             self.held.remove(&url.key());
             self.reserved.remove(&url.key());
         }
@@ -82,7 +83,7 @@ impl Queue {
     pub(super) fn supersede(&mut self, index: usize) -> bool {
         let found = &self.entries[index].entry.discovered;
         let has_claim = self.claims.contains_key(&found.url);
-        if !found.is_probed() || !has_claim && !self.seen.contains(&found.url) {
+        if !found.is_probed() || !has_claim && !self.seen.contains(&found.url.key()) {
             return false;
         }
         let entry = self.entries.remove(index).entry;
@@ -105,9 +106,7 @@ impl Queue {
         let held = self.held.values();
         let unclaimed = held.filter(|found| !self.claims.contains_key(&found.url));
         let mut finds: Vec<DiscoveredUrl> = unclaimed.cloned().collect();
-        if self.rules.closes_patterns {
-            self.patterns.put_behind(&mut finds);
-        }
+        self.patterns.put_behind(&mut finds, &self.rules);
         let wanted_again = self.take_wanted_again(&mut finds);
         for found in finds {
             self.know(&found.url.host());

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use journal::{DiscoveredUrl, FinishedVisit, QueueEntry, Robots, Totals, VisitRecord};
 use store::{
-    CRASHES_TO_QUARANTINE, DomainCounts, FrontierRules, FrontierStats, Lease, OffTopicStreak,
-    Patterns, Settlement,
+    CRASHES_TO_QUARANTINE, DomainCounts, FrontierRules, FrontierStats, Lease, LeasedProbes,
+    OffTopicStreak, Patterns, Settlement, seen_as, settled_probe,
 };
 use web::{Host, Pace, PageUrl, Timestamp, UrlKey};
 
@@ -15,11 +15,9 @@ pub(super) struct Queue {
     pub(super) rules: FrontierRules,
     pub(super) patterns: Patterns,
     pub(super) entries: Vec<Waiting>,
-    pub(super) seen: HashSet<PageUrl>,
-    /// URLs found only on unarchived pages.
-    pub(super) probed: HashSet<PageUrl>,
-    /// Probes out on lease, each with its discovery on a kept page in the meantime.
-    pub(super) out_probes: HashMap<PageUrl, Option<DiscoveredUrl>>,
+    /// The keys of the URLs seen: [`store::seen_as`].
+    pub(super) seen: HashSet<UrlKey>,
+    pub(super) leased_probes: LeasedProbes,
     /// The leased entry that claimed a URL.
     pub(super) claims: HashMap<PageUrl, u64>,
     /// URLs that were discovered while they were claimed.
@@ -91,13 +89,11 @@ impl Queue {
 
     pub(super) fn discover(&mut self, mut discovered: Vec<DiscoveredUrl>) -> usize {
         let before = self.entries.len();
-        self.note_wanted(&discovered);
+        self.leased_probes.note_wanted(&discovered);
         self.hold_claimed(&mut discovered);
         discovered.retain(|found| !self.is_seen(found));
         self.exclude(&mut discovered);
-        if self.rules.closes_patterns {
-            self.patterns.put_behind(&mut discovered);
-        }
+        self.patterns.put_behind(&mut discovered, &self.rules);
         let wanted_again = self.take_wanted_again(&mut discovered);
         for found in discovered {
             if !self.is_seen(&found) {
@@ -124,18 +120,13 @@ impl Queue {
     }
 
     pub(super) fn is_seen(&self, discovered: &DiscoveredUrl) -> bool {
-        self.seen.contains(&discovered.url)
-            || self.out_probes.contains_key(&discovered.url)
-            || discovered.is_probed() && self.probed.contains(&discovered.url)
+        let is_seen = |key: UrlKey| self.seen.contains(&key);
+        self.leased_probes.is_seen(discovered, is_seen)
     }
 
     /// Queues a URL at the end, and marks it as seen.
     pub(super) fn wait(&mut self, discovered: DiscoveredUrl) {
-        let known = match discovered.is_probed() {
-            true => &mut self.probed,
-            false => &mut self.seen,
-        };
-        known.insert(discovered.url.clone());
+        self.seen.insert(seen_as(&discovered));
         self.push(discovered);
     }
 
@@ -188,11 +179,11 @@ impl Queue {
             Settlement::Returned => {
                 self.entries[index].leased = false;
                 self.give_up_claims(sequence);
-                let wanted = self.out_probes.remove(lease.url()).flatten();
+                let wanted = self.leased_probes.end(lease.discovered());
                 self.discover(wanted.into_iter().collect());
             }
             Settlement::Again { at, counts, .. } => {
-                self.out_probes.remove(lease.url());
+                let _begun = self.leased_probes.end(lease.discovered());
                 let waiting = &mut self.entries[index];
                 waiting.leased = false;
                 waiting.entry.attempts += u32::from(counts);
@@ -224,9 +215,10 @@ impl Queue {
     fn end(&mut self, ended: Ended) {
         let QueueEntry {
             sequence,
-            discovered: DiscoveredUrl { priority, .. },
+            discovered,
             ..
         } = ended.waiting.entry;
+        let priority = discovered.priority;
         let FinishedVisit {
             row,
             mut finds,
@@ -246,18 +238,13 @@ impl Queue {
         let off_topic_streak = self.off_topic_streaks.entry(row.url.host()).or_default();
         off_topic_streak.count(&row);
         self.patterns.settled(&row, &new_finds, priority, Some(0));
-        let was_visited = row.excluding_pattern().is_none();
-        if priority >= DiscoveredUrl::PROBED && row.requisite == 0 && was_visited {
-            self.seen.insert(row.url.clone());
-        }
-        let wanted = self.out_probes.remove(&row.url).flatten();
+        self.seen.extend(settled_probe(&row, priority));
+        let wanted = self.leased_probes.end(&discovered);
         self.priorities.insert(row.url.clone(), priority);
         self.rows.push(*row);
         self.discover(wanted.into_iter().collect());
         self.give_up_claims(sequence);
-        while self.rules.closes_patterns
-            && let Some(change) = self.patterns.due()
-        {
+        while let Some(change) = self.patterns.due(&self.rules) {
             self.patterns.apply(&change);
         }
         self.requeue_reopened();
@@ -361,7 +348,7 @@ impl Queue {
         self.patterns.begin_session(self.rules.probes);
         self.leased.clear();
         self.asked_at.clear();
-        self.out_probes.clear();
+        self.leased_probes.clear();
         self.alone = None;
         self.next_archive_sequence = 0;
         self.claims.clear();

@@ -8,9 +8,9 @@ use std::time::Duration;
 use journal::{ArchiveSpan, DiscoveredUrl, Position, QueueEntry, Record, SettledVisit, StoreFault};
 use web::{Host, Pace, PageUrl, Timestamp, UrlKey};
 
+use super::Queue;
 use super::place::{Body, Place, Rank};
-use super::seen::{seen_as, settled_probe};
-use super::{Queue, Tries};
+use crate::seen::{seen_as, settled_probe};
 
 impl Queue {
     /// Applies a record; `span` is its frame in the journal.
@@ -24,7 +24,7 @@ impl Queue {
             Record::Held { finds } => finds.iter().for_each(|found| self.state.held.hold(found)),
             Record::Leased { sequences } => {
                 self.state.asked = true;
-                self.state.in_flight.extend(sequences);
+                self.state.in_flight.lease(sequences);
             }
             Record::Returned {
                 sequence,
@@ -32,7 +32,7 @@ impl Queue {
                 pace,
             } => {
                 self.keep_pace(host, *pace);
-                self.state.in_flight.remove(sequence);
+                self.state.in_flight.come_back(*sequence);
                 if let Some(place) = self.come_back(*sequence) {
                     self.wait_again(place);
                 }
@@ -70,8 +70,7 @@ impl Queue {
             Record::ClockSet { .. } | Record::Distinct(_) => {}
             Record::Died { sequences } => {
                 for sequence in sequences {
-                    self.state.in_flight.remove(sequence);
-                    self.state.crashed.entry(*sequence).or_default().crashes += 1;
+                    self.state.in_flight.crash(*sequence);
                 }
             }
             Record::Paced { host, pace } => self.keep_pace(host, *pace),
@@ -108,7 +107,7 @@ impl Queue {
                 self.hosts.change(host, |host| {
                     host.pages = host.pages.saturating_sub(u64::from(row.is_page()));
                 });
-                self.see_keys(&[seen_as(&entry.discovered)]);
+                self.seen.add(&[seen_as(&entry.discovered)]);
                 self.queue_entry(entry);
             }
             Record::Superseded { entry } => {
@@ -137,7 +136,7 @@ impl Queue {
         self.take_out(place);
         self.state.totals.count(row);
         self.state.voids.settled(row, *priority, &visit.reached);
-        self.see_keys(settled_probe(row, *priority).as_slice());
+        self.seen.add(settled_probe(row, *priority).as_slice());
         self.hosts.change(place.host, |host| {
             host.pages += u64::from(row.is_page());
             host.off_topic_streak.count(row);
@@ -146,7 +145,7 @@ impl Queue {
             self.state.archive.clone_from(&visit.archived);
         }
         let reached: Vec<UrlKey> = visit.reached.iter().map(PageUrl::key).collect();
-        self.see_keys(&reached);
+        self.seen.add(&reached);
         reached.iter().for_each(|url| self.state.held.reached(*url));
         self.state.held.ended(*sequence);
     }
@@ -154,7 +153,7 @@ impl Queue {
     /// Queues new URLs, and marks them as seen.
     fn queue(&mut self, first: u64, discovered: &[DiscoveredUrl]) {
         let keys: Vec<UrlKey> = discovered.iter().map(seen_as).collect();
-        self.see_keys(&keys);
+        self.seen.add(&keys);
         self.state.next_sequence = self
             .state
             .next_sequence
@@ -184,59 +183,42 @@ impl Queue {
             url: discovered.url.to_stored().into(),
             via,
         };
-        self.pending_bytes += body.weight();
-        self.pending.insert(Place { host, rank }, body);
+        self.waiting.add(Place { host, rank }, body);
         self.hosts.change(host, |host| {
             host.update_counts(rank, |counts| counts.live += 1);
             host.rewind(rank);
         });
-        self.touch(host);
+        self.host_groups.touch(host);
     }
 
     /// Removes a settled entry.
     fn take_out(&mut self, place: Place) {
         let sequence = place.rank.sequence;
-        self.state.in_flight.remove(&sequence);
-        self.state.crashed.remove(&sequence);
+        self.state.in_flight.settle(sequence);
         self.forget_tries(place);
         self.come_back(sequence);
-        let removed = self.pending.remove(&place);
-        if let Some(body) = &removed {
-            self.pending_bytes = self.pending_bytes.saturating_sub(body.weight());
-        }
-        let in_blocks = removed.is_none() || sequence < self.doubtful;
-        let newly_gone = in_blocks && self.gone.insert(place);
+        let newly_gone = self.waiting.take_out(place);
         self.hosts.change(place.host, |host| {
             host.update_counts(place.rank, |counts| {
                 counts.live = counts.live.saturating_sub(1);
             });
             host.gone += u32::from(newly_gone);
         });
-        self.touch(place.host);
+        self.host_groups.touch(place.host);
     }
 
     fn postpone(&mut self, entry: &QueueEntry, at: Timestamp) {
         let place = self.place_of(entry);
-        self.state.in_flight.remove(&entry.sequence);
+        self.state.in_flight.come_back(entry.sequence);
         self.come_back(entry.sequence);
         self.forget_tries(place);
-        let tries = Tries {
-            attempts: entry.attempts,
-            due: at,
-            waits: true,
-        };
-        self.tries.insert(place, tries);
-        self.later.insert((at, entry.sequence), place);
+        self.retries.postpone(place, entry.attempts, at);
         self.hosts.update_counts(place, |counts| counts.later += 1);
-        self.touch(place.host);
+        self.host_groups.touch(place.host);
     }
 
     fn forget_tries(&mut self, place: Place) {
-        let Some(tries) = self.tries.remove(&place) else {
-            return;
-        };
-        let postponed = self.later.remove(&(tries.due, place.rank.sequence));
-        if postponed.is_some() {
+        if self.retries.forget(place) {
             self.hosts.update_counts(place, |counts| {
                 counts.later = counts.later.saturating_sub(1);
             });
@@ -245,14 +227,16 @@ impl Queue {
 
     /// Takes an entry back from its lease. Returns its place if it was out.
     fn come_back(&mut self, sequence: u64) -> Option<Place> {
-        let place = self.out.remove(&sequence)?;
+        let place = self.out.come_back(sequence)?;
         self.hosts
             .update_counts(place, |counts| counts.out = counts.out.saturating_sub(1));
         Some(place)
     }
 
     fn touch_all(&mut self) {
-        self.hosts.numbers().for_each(|host| self.touch(host));
+        for host in self.hosts.numbers() {
+            self.host_groups.touch(host);
+        }
     }
 
     fn wait_after_death(&mut self, floor: Timestamp, pace: impl Fn(Pace) -> Pace) {
@@ -264,14 +248,7 @@ impl Queue {
     /// Shortens waits after the clock was set back; no wait becomes longer.
     fn set_back(&mut self, now: Timestamp, min_wait: Duration) {
         for (host, by) in self.hosts.set_back(now, min_wait) {
-            let places = Place::first_of(host)..=Place::last_of(host);
-            for (place, tries) in self.tries.range_mut(places) {
-                let (due, sequence) = (tries.due, place.rank.sequence);
-                tries.due = due.before(by);
-                if self.later.remove(&(due, sequence)).is_some() {
-                    self.later.insert((tries.due, sequence), *place);
-                }
-            }
+            self.retries.set_back(host, by);
         }
         self.state.floor = self.state.floor.min(now + min_wait);
     }
@@ -279,7 +256,7 @@ impl Queue {
     fn keep_pace(&mut self, host: &Host, pace: Pace) {
         let host = self.hosts.number(host);
         self.hosts.change(host, |host| host.keep_pace(pace));
-        self.touch(host);
+        self.host_groups.touch(host);
     }
 
     fn place_of(&mut self, entry: &QueueEntry) -> Place {
@@ -291,34 +268,17 @@ impl Queue {
     /// Quarantines the entries that too many sessions crashed with, and looks up their places if
     /// they are unknown.
     pub(super) fn quarantine(&mut self) -> Result<(), StoreFault> {
-        let state = &self.state;
-        let is_without_place = |sequence: u64| {
-            let crashed = state.crashed.get(&sequence);
-            state.is_quarantined(sequence) && crashed.is_some_and(|crashed| crashed.place.is_none())
-        };
-        let is_lost = |place: &Place| is_without_place(place.rank.sequence);
-        let mut found: Vec<Place> = Vec::new();
-        if state.crashed.keys().copied().any(is_without_place) {
-            let mut add = |place: Place| found.extend(Some(place).filter(is_lost));
-            self.pending.keys().copied().for_each(&mut add);
-            self.blocks.each(add)?;
+        let in_flight = &mut self.state.in_flight;
+        if in_flight.quarantined().any(|place| place.is_none()) {
+            self.waiting.each(|place| in_flight.note_place(place))?;
         }
-        for place in found {
-            let crashed = self.state.crashed.get_mut(&place.rank.sequence);
-            crashed.expect("it was lost").place = Some(place);
-        }
-        let crashed = self.state.crashed.iter();
-        let is_here =
-            |number: &u64| self.quarantined.contains_key(number) || self.out.contains_key(number);
-        let quarantined = crashed.filter(|(sequence, _)| self.state.is_quarantined(**sequence));
+        let quarantined = in_flight.quarantined().flatten();
         // A working copy repeats this for hosts that arrive later.
-        let quarantined = quarantined.filter(|(sequence, _)| !is_here(sequence));
-        let quarantined: Vec<Place> = quarantined
-            .filter_map(|(_, crashed)| crashed.place)
-            .collect();
-        for place in quarantined {
+        let new = quarantined.filter(|place| !self.out.holds(place.rank.sequence));
+        let new: Vec<Place> = new.collect();
+        for place in new {
             // A postponed entry is quarantined when it is due.
-            if !self.tries.get(&place).is_some_and(|tries| tries.waits) {
+            if !self.retries.is_postponed(place) {
                 self.wait_again(place);
             }
         }

@@ -103,12 +103,13 @@ impl HeldUrls {
 impl Queue {
     pub(in super::super) fn claim(&mut self, lease: &Lease, url: &PageUrl) -> bool {
         let (key, sequence) = (url.key(), lease.entry.sequence);
-        match self.claims.get(&key) {
-            Some(owner) => *owner == sequence,
+        let is_seen = |key| self.seen.contains(key);
+        match self.out.claimant(key) {
+            Some(owner) => owner == sequence,
             None if self.state.held.is_reserved_for(key, sequence) => true,
-            None if self.seen.contains(key.as_u64()) || self.out_probes.contains_key(&key) => false,
+            None if self.out.probes().is_known(key, is_seen) => false,
             None => {
-                self.claims.insert(key, sequence);
+                self.out.claim(key, sequence);
                 true
             }
         }
@@ -122,10 +123,10 @@ impl Queue {
         discovered: &mut Vec<DiscoveredUrl>,
         excluded: &mut Vec<ExcludedLinks>,
     ) -> Result<(), StoreFault> {
-        if self.claims.is_empty() {
+        if !self.out.has_claims() {
             return Ok(());
         }
-        let is_claimed = |found: &mut DiscoveredUrl| self.claims.contains_key(&found.url.key());
+        let is_claimed = |found: &mut DiscoveredUrl| self.out.is_claimed(found.url.key());
         let mut finds: Vec<DiscoveredUrl> = discovered.extract_if(.., is_claimed).collect();
         finds.retain(|found| !self.is_seen(found) && self.state.held.wants(found));
         excluded.extend(self.hosts.exclude(&mut finds));
@@ -142,7 +143,7 @@ impl Queue {
         journal: &Journal,
         probe: &DiscoveredUrl,
     ) -> Result<bool, StoreFault> {
-        if !self.claims.contains_key(&probe.url.key()) {
+        if !self.out.is_claimed(probe.url.key()) {
             return Ok(false);
         }
         if self.state.held.wants(probe) {
@@ -159,7 +160,7 @@ impl Queue {
         journal: &Journal,
         sequence: u64,
     ) -> Result<(), StoreFault> {
-        self.claims.retain(|_, owner| *owner != sequence);
+        self.out.give_up_claims(sequence);
         self.queue_unclaimed(journal)
     }
 
@@ -168,7 +169,7 @@ impl Queue {
         &mut self,
         journal: &Journal,
     ) -> Result<(), StoreFault> {
-        self.claims.clear();
+        self.out.give_up_all_claims();
         self.queue_unclaimed(journal)
     }
 
@@ -178,14 +179,13 @@ impl Queue {
         journal: &Journal,
     ) -> Result<(), StoreFault> {
         let held = self.state.held.held.iter();
-        let unclaimed = held.filter(|(key, _)| !self.claims.contains_key(key));
+        let unclaimed = held.filter(|(key, _)| !self.out.is_claimed(**key));
         let mut finds: Vec<DiscoveredUrl> = unclaimed.map(|(_, found)| found.clone()).collect();
         if finds.is_empty() {
             return Ok(());
         }
-        if self.hosts.rules().closes_patterns {
-            self.state.patterns.put_behind(&mut finds);
-        }
+        let rules = self.hosts.rules();
+        self.state.patterns.put_behind(&mut finds, rules);
         let wanted_again = self.take_wanted_again(&mut finds);
         if !finds.is_empty() {
             let first = self.state.next_sequence;

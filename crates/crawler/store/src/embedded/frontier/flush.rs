@@ -14,27 +14,23 @@
 //! be, which is harmless: adding pages twice has no effect, and settled pages are removed again.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::Arc;
 
 use journal::{Position, StoreFault};
-use neardup::keys::SeenKeys;
 use serde::{Deserialize, Serialize};
 use web::{Host, Pace, Timestamp};
 
 use super::super::database::{Batch, Database, Tree};
+use super::Queue;
+use super::host_groups::{self, Retired, STATE};
 use super::host_state::HostState;
 use super::parts;
-use super::place::{Body, Place, Rank};
-use super::queue_blocks::QueueBlocks;
+use super::place::{Place, Rank};
+use super::seen::Seen;
 use super::turns::{Levels, StoredLevels};
-use super::{Queue, Tries};
+use super::waiting::WaitingFlush;
 use crate::frontier::FrontierRules;
 use crate::off_topic_streak::OffTopicStreak;
 
-/// Number of hosts that are written together.
-const GROUP: u32 = 64;
-/// Group number of the state that does not belong to a host.
-const STATE: u32 = u32::MAX;
 const SEEN_VERSION: u8 = 1;
 /// Number of keys in a run, which fits into one value.
 const SEEN_RUN: usize = 880;
@@ -50,27 +46,11 @@ const MAX_ORIGIN_BYTES: usize = 1 << 10;
 /// The changes that a flush writes.
 pub(in super::super) struct Flush {
     position: Position,
-    blocks: QueueBlocks,
-    new: Arc<BTreeMap<Place, Body>>,
-    gone: BTreeSet<Place>,
+    waiting: WaitingFlush,
     dirty: BTreeSet<u32>,
     records: Vec<(u32, Vec<u8>)>,
     seen: Vec<u64>,
     robots: HashMap<String, Position>,
-    retired: Retired,
-}
-
-/// Entries that are not needed by any watermark any more.
-#[derive(Clone, Debug, Default)]
-struct Retired {
-    records: Vec<(Vec<u8>, u16)>,
-    seen: Vec<Vec<u8>>,
-}
-
-/// The positions that values were written under.
-#[derive(Default)]
-pub(super) struct Generations {
-    current: HashMap<u32, (Position, u16)>,
     retired: Retired,
 }
 
@@ -100,13 +80,13 @@ impl Flush {
     pub(in super::super) fn write(&self, database: &Database) -> Result<(), StoreFault> {
         let frontier = database.tree("frontier")?;
         let seen = database.tree("seen")?;
-        step(&frontier, &self.retired.records, |batch, (key, parts)| {
+        step(&frontier, &self.retired.groups, |batch, (key, parts)| {
             parts::remove(batch, key, *parts);
         })?;
         step(&seen, &self.retired.seen, |batch, key| batch.remove(key))?;
-        self.blocks.write(&self.gone, &self.new)?;
+        self.waiting.write()?;
         step(&frontier, &self.records, |batch, (group, bytes)| {
-            parts::insert(batch, &record_key(*group, self.position), bytes);
+            parts::insert(batch, &host_groups::key(*group, self.position), bytes);
         })?;
         let runs: Vec<(usize, &[u64])> = self.seen.chunks(SEEN_RUN).enumerate().collect();
         step(&seen, &runs, |batch, (number, run)| {
@@ -139,15 +119,10 @@ impl Flush {
             self.retired = Retired::default();
         }
         if leave(1) {
-            self.gone.clear();
+            self.waiting.exclude_gone();
         }
         if leave(2) {
-            let every_other = self.new.iter().step_by(2);
-            self.new = Arc::new(
-                every_other
-                    .map(|(place, body)| (*place, body.clone()))
-                    .collect(),
-            );
+            self.waiting.exclude_half();
         }
         if leave(3) {
             self.records.truncate(1);
@@ -175,56 +150,41 @@ fn step<T>(
 impl Queue {
     /// Takes the changes since the last flush. They stay readable until [`Queue::end_flush`].
     pub(in super::super) fn begin_flush(&mut self, position: Position) -> Flush {
-        let mut new = std::mem::take(&mut self.pending);
-        // A failed flush has left something.
-        let left = self.flushing.iter();
-        new.extend(left.map(|(place, body)| (*place, body.clone())));
-        self.pending_bytes = 0;
-        self.flushing = Arc::new(new);
-        let mut dirty = std::mem::take(&mut self.dirty);
-        dirty.insert(STATE);
+        let (dirty, retired) = self.host_groups.begin_flush();
         let gone = self.gone_enough(&dirty);
         let record = |group: &u32| (*group, self.record_of(*group, &gone));
         let records: Vec<_> = dirty.iter().map(record).collect();
-        let mut seen = std::mem::take(&mut self.unsaved_seen);
-        seen.extend(self.seen.take_unsaved());
-        seen.sort_unstable();
         Flush {
             position,
-            blocks: self.blocks.clone(),
-            new: Arc::clone(&self.flushing),
+            waiting: self.waiting.begin_flush(gone),
             records,
-            gone,
             dirty,
-            seen,
+            seen: self.seen.begin_flush(),
             robots: std::mem::take(&mut self.robots),
-            retired: std::mem::take(&mut self.generations.retired),
+            retired,
         }
     }
 
     /// Drops the state kept for a flush that is durable and has its watermark.
     pub(in super::super) fn end_flush(&mut self, flush: &Flush) {
-        self.flushing = Arc::default();
-        for place in &flush.gone {
-            if self.gone.remove(place) {
-                self.hosts.heads_of(place.host).gone -= 1;
-            }
-        }
+        let hosts = &mut self.hosts;
+        self.waiting.end_flush(&flush.waiting, |place| {
+            hosts.heads_of(place.host).gone -= 1;
+        });
         for (group, bytes) in &flush.records {
-            self.generations
+            self.host_groups
                 .written(*group, flush.position, parts::count(bytes.len()));
         }
     }
 
     /// Takes back a failed flush: the next flush includes all of it.
     pub(in super::super) fn abort_flush(&mut self, flush: Flush) {
-        self.doubtful = self.state.next_sequence;
-        self.dirty.extend(flush.dirty);
-        self.unsaved_seen = flush.seen;
+        self.waiting.doubt_before(self.state.next_sequence);
+        self.host_groups.abort_flush(flush.dirty, flush.retired);
+        self.seen.abort_flush(flush.seen);
         for (origin, position) in flush.robots {
             self.robots.entry(origin).or_insert(position);
         }
-        self.generations.retired = flush.retired;
     }
 
     /// Returns the settled entries to remove from blocks, for hosts with enough of them.
@@ -234,20 +194,15 @@ impl Queue {
             let host = self.hosts.get(number);
             let most = u64::from(host.gone) * 4 >= host.all.live + u64::from(host.gone);
             if host.gone > 0 && (host.gone >= GONE_PAGES || most) {
-                let places = Place::first_of(number)..=Place::last_of(number);
-                enough.extend(self.gone.range(places));
+                enough.extend(self.waiting.gone_of(number));
             }
         }
         enough
     }
 
+    /// Returns the hosts of a group.
     fn group(&self, group: u32) -> std::ops::Range<u32> {
-        if group == STATE {
-            return 0..0;
-        }
-        let hosts = self.hosts.numbers().end;
-        let end = group.saturating_add(1).saturating_mul(GROUP);
-        group.saturating_mul(GROUP).min(hosts)..end.min(hosts)
+        host_groups::hosts_of(group, self.hosts.numbers().end)
     }
 
     fn record_of(&self, group: u32, leaving: &BTreeSet<Place>) -> Vec<u8> {
@@ -256,10 +211,8 @@ impl Queue {
         }
         let record = |number| {
             let host = self.hosts.get(number);
-            let places = || Place::first_of(number)..=Place::last_of(number);
-            let gone = self.gone.range(places());
+            let gone = self.waiting.gone_of(number);
             let gone = gone.filter(|place| !leaving.contains(place));
-            let tries = self.tries.range(places());
             HostRecord {
                 name: host.name.clone(),
                 pace: host.pace,
@@ -274,17 +227,10 @@ impl Queue {
                     .map_or_else(Default::default, Levels::to_stored),
                 off_topic_streak: host.off_topic_streak,
                 gone: gone.map(|place| place.rank).collect(),
-                tries: tries
-                    .map(|(place, tries)| (place.rank, tries.attempts, tries.due))
-                    .collect(),
+                tries: self.retries.of_host(number).collect(),
             }
         };
         encode(&self.group(group).map(record).collect::<Vec<_>>())
-    }
-
-    /// Marks a host that changed in a way that outlasts the process.
-    pub(super) fn touch(&mut self, host: u32) {
-        self.dirty.insert(host / GROUP);
     }
 
     /// Loads the frontier as of the watermark.
@@ -304,10 +250,9 @@ impl Queue {
             let group = u32::from_be_bytes(std::array::from_fn(|i| key[i]));
             let position = Position::from_be_bytes(std::array::from_fn(|i| key[4 + i]));
             if position > watermark {
-                let retired = &mut queue.generations.retired;
-                retired.records.push((whole.key.clone(), whole.parts));
+                queue.host_groups.retire(whole.key, whole.parts);
             } else {
-                queue.generations.written(group, position, whole.parts);
+                queue.host_groups.written(group, position, whole.parts);
                 found.insert(group, whole.bytes().to_vec());
             }
         }
@@ -316,7 +261,7 @@ impl Queue {
             queue.hosts.set_floor(queue.state.floor);
         }
         for (group, bytes) in found {
-            if u64::from(queue.hosts.numbers().end) != u64::from(group) * u64::from(GROUP) {
+            if queue.hosts.numbers().end != host_groups::first_of(group) {
                 return Err(tree.broken("hosts are missing".to_owned()));
             }
             for record in decode::<Vec<HostRecord>>(&tree, &bytes)? {
@@ -346,17 +291,9 @@ impl Queue {
         }
         state.gone = record.gone.len() as u32;
         let host = self.hosts.add(state);
-        self.gone
-            .extend(record.gone.into_iter().map(|rank| Place { host, rank }));
+        self.waiting.restore_gone(host, record.gone);
         for (rank, attempts, due) in record.tries {
-            let place = Place { host, rank };
-            self.later.insert((due, rank.sequence), place);
-            let tries = Tries {
-                attempts,
-                due,
-                waits: true,
-            };
-            self.tries.insert(place, tries);
+            self.retries.postpone(Place { host, rank }, attempts, due);
         }
     }
 
@@ -369,7 +306,7 @@ impl Queue {
             let malformed = || tree.broken("a key has another length".to_owned());
             let position = position.ok_or_else(malformed)?;
             if position > watermark {
-                self.generations.retired.seen.push(key.to_vec());
+                self.host_groups.retire_seen(key.to_vec());
                 continue;
             }
             let run = decode_run(&value);
@@ -377,8 +314,7 @@ impl Queue {
         }
         keys.sort_unstable();
         keys.dedup();
-        self.seen =
-            SeenKeys::from_ascending(keys).map_err(|error| tree.broken(error.to_string()))?;
+        self.seen = Seen::from_ascending(keys).map_err(|error| tree.broken(error.to_string()))?;
         Ok(())
     }
 }
@@ -394,20 +330,6 @@ pub(in super::super) fn robots_position(
     position
         .transpose()
         .map_err(|_length| tree.broken("a position has another length".to_owned()))
-}
-
-impl Generations {
-    fn written(&mut self, group: u32, position: Position, parts: u16) {
-        let old = self.current.insert(group, (position, parts));
-        if let Some((old_position, old_parts)) = old.filter(|(old, _)| *old != position) {
-            let old_key = record_key(group, old_position);
-            self.retired.records.push((old_key, old_parts));
-        }
-    }
-}
-
-fn record_key(group: u32, position: Position) -> Vec<u8> {
-    [group.to_be_bytes().as_slice(), &position.to_be_bytes()].concat()
 }
 
 fn encode_run(keys: &[u64]) -> Vec<u8> {

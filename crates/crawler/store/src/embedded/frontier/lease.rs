@@ -28,7 +28,7 @@ impl Queue {
         want: usize,
         filter: LeaseFilter,
     ) -> Result<Supply, StoreFault> {
-        if self.alone.is_some() {
+        if self.out.is_closed() {
             return Ok(Supply::NothingBefore(Timestamp::NEVER));
         }
         self.recall_due(now);
@@ -71,8 +71,7 @@ impl Queue {
 
     /// Reopens a pattern that excluded few pages. Returns false if there is none.
     fn take_last_look(&mut self, journal: &Journal) -> Result<bool, StoreFault> {
-        let closes = self.hosts.rules().closes_patterns;
-        let Some(reopened) = self.state.patterns.last_look().filter(|_| closes) else {
+        let Some(reopened) = self.state.patterns.last_look(self.hosts.rules()) else {
             return Ok(false);
         };
         self.record(journal, &reopened)?;
@@ -113,13 +112,11 @@ impl Queue {
 
     /// Returns the time at which the first postponed entry is due.
     fn next_postponed(&self, filter: LeaseFilter) -> Option<Timestamp> {
-        let mut later = self.later.iter();
-        let first = match filter {
-            LeaseFilter::All => later.next(),
+        match filter {
+            LeaseFilter::All => self.retries.next_due(|_any| true),
             LeaseFilter::Requisites if self.hosts.sums().requisites == 0 => None,
-            LeaseFilter::Requisites => later.find(|(_, place)| place.rank.is_requisite()),
-        };
-        first.map(|((due, _), _)| *due)
+            LeaseFilter::Requisites => self.retries.next_due(|place| place.rank.is_requisite()),
+        }
     }
 
     /// Leases a quarantined entry when nothing is out and no other entry can be leased.
@@ -130,57 +127,44 @@ impl Queue {
         want: usize,
         filter: LeaseFilter,
     ) -> Result<Supply, StoreFault> {
-        let open = self.quarantined.iter().filter(|(_, place)| {
+        let open = self.out.quarantined().filter(|place| {
             let is_wanted = filter == LeaseFilter::All || place.rank.is_requisite();
             is_wanted && self.hosts.has_room(place.host, place.rank)
         });
         let ready = |place: &Place| self.hosts.get(place.host).pace.ready;
-        let Some((_, first)) = open.min_by_key(|(sequence, place)| (ready(place), **sequence))
-        else {
+        let Some(place) = open.min_by_key(|place| (ready(place), place.rank.sequence)) else {
             return Ok(Supply::Exhausted);
         };
-        let (place, ready) = (*first, ready(first));
+        let ready = ready(&place);
         if ready > now {
             return Ok(Supply::NothingBefore(ready));
         }
         let body = self.body(place)?;
-        self.quarantined.remove(&place.rank.sequence);
+        self.out.release(place);
         self.hosts.update_counts(place, |counts| {
             counts.quarantined = counts.quarantined.saturating_sub(1);
         });
         if self.supersede(journal, place.rank, &body)? {
             return self.lease(journal, now, want, filter);
         }
-        self.alone = Some(place.rank.sequence);
+        self.out.lease_alone(place);
         let lease = self.hand_out(place, body, now)?;
         self.begin_visits(journal, vec![lease])
     }
 
     fn hand_out(&mut self, place: Place, body: Body, now: Timestamp) -> Result<Lease, StoreFault> {
-        let attempts = self.tries.get(&place).map_or(0, |tries| tries.attempts);
-        let crashes = self.state.crashes(place.rank.sequence);
+        let attempts = self.retries.attempts(place);
+        let crashes = self.state.in_flight.crashes(place.rank.sequence);
         let entry = body.into_entry(place.rank, attempts, crashes)?;
-        self.out.insert(entry.sequence, place);
+        self.out.lease(place);
         self.hosts.change(place.host, |host| {
             host.update_counts(place.rank, |counts| counts.out += 1);
             host.leased += 1;
             host.asked = now;
         });
-        let found = &entry.discovered;
-        let is_probed = found.is_probed();
-        // A URL whose visit has begun is not excluded: a kept page may have linked to it in the
-        // meantime.
-        let is_begun = is_probed && (attempts > 0 || crashes > 0);
-        let (patterns, rules) = (&mut self.state.patterns, self.hosts.rules());
-        let excluded = match found.requisite {
-            0 if !is_begun && !found.is_ordered() => {
-                patterns.exclusion(&found.url, found.priority, rules)
-            }
-            _ => None,
-        };
-        if is_probed {
-            self.out_probes.insert(found.url.key(), None);
-        }
+        self.out.lease_probe(&entry.discovered);
+        let rules = self.hosts.rules();
+        let excluded = self.state.patterns.exclusion(&entry, rules);
         Ok(Lease {
             pace: self.hosts.get(place.host).pace,
             excluded,
@@ -218,22 +202,8 @@ impl Queue {
         let want = (HEADS_BYTES / HEAD_BYTES / active).clamp(*HEADS.start(), *HEADS.end());
         let want = usize::try_from(want).unwrap_or(usize::MAX);
         let after = self.hosts.get(host).read_to;
-        let waits = |place: Place| self.waits(place);
-        let mut found = self.blocks.read(host, after, want, waits)?;
-        let from = Place {
-            host,
-            rank: after.unwrap_or(Place::first_of(host).rank),
-        };
-        for memory in [&*self.flushing, &self.pending] {
-            let places = memory.range(from..=Place::last_of(host));
-            let behind = places.filter(|(place, _)| after.is_none_or(|after| place.rank > after));
-            let waiting = behind.filter(|(place, _)| self.waits(**place));
-            let first = waiting.take(want);
-            found.extend(first.map(|(place, body)| (place.rank, body.clone())));
-        }
-        found.sort_unstable_by_key(|(rank, _)| *rank);
-        found.dedup_by_key(|(rank, _)| *rank);
-        found.truncate(want);
+        let may_go = |place: Place| self.may_go(place);
+        let found = self.waiting.read(host, after, want, may_go)?;
         let state = self.hosts.heads_of(host);
         if let Some((last, _)) = found.last() {
             state.read_to = Some(*last);
@@ -242,32 +212,18 @@ impl Queue {
         Ok(())
     }
 
-    /// Returns true if the entry at this place can be leased when its host's turn comes.
-    fn waits(&self, place: Place) -> bool {
-        let sequence = place.rank.sequence;
-        !self.gone.contains(&place)
-            && !self.out.contains_key(&sequence)
-            && !self.quarantined.contains_key(&sequence)
-            && !self.tries.get(&place).is_some_and(|tries| tries.waits)
+    /// Returns true if a waiting entry can be leased when its host's turn comes.
+    fn may_go(&self, place: Place) -> bool {
+        !self.out.holds(place.rank.sequence) && !self.retries.is_postponed(place)
     }
 
     fn body(&self, place: Place) -> Result<Body, StoreFault> {
-        let memory = self.pending.get(&place);
-        if let Some(body) = memory.or_else(|| self.flushing.get(&place)) {
-            return Ok(body.clone());
-        }
-        let found = self.blocks.body(place)?;
+        let found = self.waiting.body(place)?;
         found.ok_or_else(|| broken("a page that was quarantined is not in the queue".to_owned()))
     }
 
     fn recall_due(&mut self, now: Timestamp) {
-        while let Some(first) = self.later.first_entry()
-            && first.key().0 <= now
-        {
-            let place = first.remove();
-            if let Some(tries) = self.tries.get_mut(&place) {
-                tries.waits = false;
-            }
+        while let Some(place) = self.retries.take_due(now) {
             self.hosts.update_counts(place, |counts| {
                 counts.later = counts.later.saturating_sub(1);
             });
@@ -277,8 +233,8 @@ impl Queue {
 
     /// Puts an entry back, either at its place or quarantined.
     pub(super) fn wait_again(&mut self, place: Place) {
-        if self.state.is_quarantined(place.rank.sequence) {
-            self.quarantined.insert(place.rank.sequence, place);
+        if self.state.in_flight.is_quarantined(place.rank.sequence) {
+            self.out.quarantine(place);
             self.hosts
                 .update_counts(place, |counts| counts.quarantined += 1);
         } else {

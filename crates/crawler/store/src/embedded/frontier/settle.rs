@@ -1,16 +1,14 @@
 //! Settlements, and revocations.
 //!
-//! Archived visits are journalled in the order of the archive (see
-//! [`Frontier::settle`](crate::Frontier::settle)): a settlement before its turn waits in `early`
-//! until all before it have arrived. A settlement that is still waiting when the process dies is
-//! never recorded. Its URL is visited again, and its span in the archive is beyond the recorded
-//! end, where it is cut off.
+//! Archived visits are journalled in the order of the archive (`archive_order.rs`): a settlement
+//! before its turn waits until all before it have arrived.
 
 use journal::{DiscoveredUrl, Journal, QueueEntry, Record, SettledVisit, StoreFault};
 use web::Pace;
 
+use super::Queue;
+use super::archive_order::Ended;
 use super::state::Void;
-use super::{Ended, Queue};
 use crate::frontier::{Lease, Settlement};
 
 impl Queue {
@@ -29,9 +27,7 @@ impl Queue {
             host.unrecorded += u64::from(is_page);
             host.keep_pace(pace);
         });
-        if self.alone == Some(lease.entry.sequence) {
-            self.alone = None;
-        }
+        self.out.end_alone(lease.entry.sequence);
         let pace = self.hosts.get(host).pace;
         match settlement {
             Settlement::Done(visit) => {
@@ -44,14 +40,14 @@ impl Queue {
                 match archive_sequence {
                     None => self.end(journal, ended),
                     Some(archive_sequence) => {
-                        self.early.insert(archive_sequence, ended);
+                        self.archive_order.add(archive_sequence, ended);
                         self.end_in_order(journal)
                     }
                 }
             }
             Settlement::Again { at, reason, counts } => {
                 // It is visited even if its folder is closed in the meantime.
-                let _begun = self.wanted_meanwhile(&lease);
+                let _begun = self.out.end_probe(lease.discovered());
                 let mut entry = lease.entry;
                 let sequence = entry.sequence;
                 entry.attempts += u32::from(counts);
@@ -66,7 +62,7 @@ impl Queue {
                 self.give_up_claims(journal, sequence)
             }
             Settlement::Returned => {
-                let wanted = self.wanted_meanwhile(&lease);
+                let wanted = self.out.end_probe(lease.discovered());
                 let returned = Record::Returned {
                     sequence: lease.entry.sequence,
                     host: name,
@@ -81,10 +77,10 @@ impl Queue {
     }
 
     fn end_in_order(&mut self, journal: &Journal) -> Result<(), StoreFault> {
-        while let Some(ended) = self.early.remove(&self.next_archive_sequence) {
+        while let Some(ended) = self.archive_order.take_next() {
             self.end(journal, ended)?;
             // After a failure the archive must not count as settled behind this visit.
-            self.next_archive_sequence += 1;
+            self.archive_order.advance();
         }
         Ok(())
     }
@@ -96,7 +92,7 @@ impl Queue {
             ready,
         } = ended;
         let host = self.hosts.number(&lease.url().host());
-        self.note_wanted(&visit.finds);
+        self.out.note_wanted(&visit.finds);
         // URLs reached by redirects are seen.
         let reached = &visit.reached;
         visit.finds.retain(|found| !reached.contains(&found.url));
@@ -119,7 +115,7 @@ impl Queue {
             host.unrecorded = host.unrecorded.saturating_sub(page);
         });
         self.apply_own(span, &record);
-        if let Some(found) = self.wanted_meanwhile(&lease) {
+        if let Some(found) = self.out.end_probe(lease.discovered()) {
             // It is new only if it was excluded.
             self.discover(journal, vec![found])?;
         }
@@ -132,9 +128,7 @@ impl Queue {
     /// Closes and reopens the patterns that are due, and queues the URLs that reopened patterns
     /// excluded.
     pub(super) fn change_patterns(&mut self, journal: &Journal) -> Result<(), StoreFault> {
-        while self.hosts.rules().closes_patterns
-            && let Some(change) = self.state.patterns.due()
-        {
+        while let Some(change) = self.state.patterns.due(self.hosts.rules()) {
             self.record(journal, &change)?;
         }
         self.requeue_reopened(journal)

@@ -10,8 +10,7 @@ use serde::{Deserialize, Serialize};
 use web::{PageUrl, Timestamp, UrlKey};
 
 use super::claims::HeldUrls;
-use super::place::Place;
-use crate::frontier::CRASHES_TO_QUARANTINE;
+use super::in_flight::InFlight;
 use crate::patterns::Patterns;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -28,10 +27,7 @@ pub(super) struct FrontierState {
     /// Earliest time of a request to any host, known or not: the minimum wait after the last
     /// session that died.
     pub(super) floor: Timestamp,
-    /// Leases that have not come back.
-    pub(super) in_flight: BTreeSet<u64>,
-    /// Entries that sessions crashed with.
-    pub(super) crashed: BTreeMap<u64, Crashed>,
+    pub(super) in_flight: InFlight,
     pub(super) voids: Voids,
     /// URLs that wait for the end of a claim.
     pub(super) held: HeldUrls,
@@ -43,14 +39,6 @@ pub(super) struct FrontierState {
     pub(super) archive_cut: bool,
     /// The state of the URL patterns.
     pub(super) patterns: Patterns,
-}
-
-/// An entry that sessions crashed with.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Crashed {
-    pub(super) crashes: u32,
-    /// Its place, once it has been looked up.
-    pub(super) place: Option<Place>,
 }
 
 /// Visit records that are void, or would be if their original failed.
@@ -76,18 +64,6 @@ pub(in super::super) struct Void {
     pub(in super::super) reached: Vec<PageUrl>,
     /// The priority of its queue entry; the next entry has the same score.
     pub(in super::super) priority: u8,
-}
-
-impl FrontierState {
-    pub(super) fn crashes(&self, sequence: u64) -> u32 {
-        self.crashed
-            .get(&sequence)
-            .map_or(0, |crashed| crashed.crashes)
-    }
-
-    pub(super) fn is_quarantined(&self, sequence: u64) -> bool {
-        self.crashes(sequence) >= CRASHES_TO_QUARANTINE
-    }
 }
 
 impl Voids {

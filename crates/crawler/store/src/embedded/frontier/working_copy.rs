@@ -24,7 +24,7 @@ impl Queue {
     ) {
         self.state.next_sequence = first;
         self.state.archive = archive;
-        self.doubtful = 0;
+        self.waiting.doubt_before(0);
         self.watch = Some(watch);
     }
 
@@ -36,13 +36,17 @@ impl Queue {
         journal: &Journal,
         records: &[Record],
     ) -> Result<Option<Record>, StoreFault> {
-        let own = (self.state.next_sequence, self.state.in_flight.clone());
+        let own = (
+            self.state.next_sequence,
+            self.state.in_flight.leased().clone(),
+        );
         for record in records {
             let span = journal.append_at(record)?;
             self.apply(span, record);
         }
         self.state.next_sequence = own.0;
-        let sequences: Vec<u64> = self.state.in_flight.difference(&own.1).copied().collect();
+        let leased = self.state.in_flight.leased();
+        let sequences: Vec<u64> = leased.difference(&own.1).copied().collect();
         if sequences.is_empty() {
             return Ok(None);
         }
@@ -77,17 +81,11 @@ impl Queue {
 
     /// Returns all entries that are out on lease, at the end of a session.
     pub(in super::super) fn return_leases(&mut self, journal: &Journal) -> Result<(), StoreFault> {
-        let mut out: Vec<(u64, Place)> = self
-            .out
-            .iter()
-            .map(|(&number, &place)| (number, place))
-            .collect();
-        out.sort_unstable();
-        for (sequence, place) in out {
+        for place in self.out.leased() {
             let state = self.hosts.get(place.host);
             let (host, pace) = (state.name.clone(), state.pace);
             let returned = Record::Returned {
-                sequence,
+                sequence: place.rank.sequence,
                 host,
                 pace,
             };
@@ -140,38 +138,12 @@ impl Queue {
         let is_theirs = |found: &DiscoveredUrl| names.contains(found.url.host().as_str());
         self.state.held.forget(is_theirs);
         for number in &numbers {
-            let places = || Place::first_of(*number)..=Place::last_of(*number);
-            let pending: Vec<Place> = self
-                .pending
-                .range(places())
-                .map(|(place, _)| *place)
-                .collect();
-            for place in pending {
-                if let Some(body) = self.pending.remove(&place) {
-                    self.pending_bytes = self.pending_bytes.saturating_sub(body.weight());
-                }
-            }
-            let gone: Vec<Place> = self.gone.range(places()).copied().collect();
-            for place in gone {
-                self.gone.remove(&place);
-            }
-            let tries: Vec<Place> = self
-                .tries
-                .range(places())
-                .map(|(place, _)| *place)
-                .collect();
-            for place in tries {
-                if let Some(tries) = self.tries.remove(&place) {
-                    self.later.remove(&(tries.due, place.rank.sequence));
-                }
-            }
+            self.waiting.forget(*number);
+            self.retries.forget_host(*number);
             self.hosts.forget(*number);
         }
-        self.quarantined
-            .retain(|_, place| !numbers.contains(&place.host));
         let is_theirs = |place: &Place| numbers.contains(&place.host);
-        self.state
-            .crashed
-            .retain(|_, crashed| !crashed.place.as_ref().is_some_and(is_theirs));
+        self.out.forget(is_theirs);
+        self.state.in_flight.forget(is_theirs);
     }
 }
