@@ -46,12 +46,8 @@ struct Head {
 
 /// Returns the path of the names of the fingerprints at `path`.
 fn names_of(path: &Path) -> PathBuf {
-    with_suffix(path, ".names")
-}
-
-fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
+    name.push(".names");
     name.into()
 }
 
