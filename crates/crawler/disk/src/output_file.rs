@@ -33,7 +33,8 @@ impl OutputFile {
     /// Begins the file at `path`.
     ///
     /// # Errors
-    /// As for [`create_draft`].
+    /// [`io::ErrorKind::ResourceBusy`] if another process writes the file, otherwise the system's
+    /// error.
     pub fn begin(path: &Path) -> io::Result<Self> {
         let (file, draft) = DraftPath::begin(&draft_of(path), create_draft)?;
         Ok(Self {
@@ -45,7 +46,7 @@ impl OutputFile {
     /// Begins the file that will replace the file at `path`, or its target if `path` is a link.
     ///
     /// # Errors
-    /// As for [`create_draft`], and if something other than a file is there.
+    /// As for [`begin`](Self::begin), and if something other than a file is there.
     pub fn replacing(path: &Path) -> io::Result<Self> {
         let target = path.canonicalize().ok().filter(|_| path.is_symlink());
         let path = target.as_deref().unwrap_or(path);

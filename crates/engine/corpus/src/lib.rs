@@ -62,7 +62,7 @@ pub use in_batches::computed;
 pub use input_options::InputOptions;
 pub use json_lines::{BadLine, JsonDocument, JsonLines, MAX_LINE};
 pub use keep::{KeepError, Kept, KeptDocuments, KeptSummary, RepeatedPartReader, RepeatedParts};
-pub use names::{is_read_once, is_standard_input};
+pub use names::is_standard_input;
 pub use page_archive::{ArchivedPage, PageArchive, next_record};
 pub use part_unit::PartUnit;
 pub use reader::{Page, Reader};

@@ -27,7 +27,7 @@ impl PartUnit {
 
     /// Returns the parts of a text, with the line ends and blank lines after them: joined, they are
     /// the text.
-    pub fn parts_of(self, text: &str) -> impl Iterator<Item = &str> {
+    pub(crate) fn parts_of(self, text: &str) -> impl Iterator<Item = &str> {
         let mut rest = text;
         std::iter::from_fn(move || {
             let mut end = 0;

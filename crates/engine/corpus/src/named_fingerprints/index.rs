@@ -81,7 +81,14 @@ fn link_or_copy(from: &Path, path: &Path) -> io::Result<()> {
         fs::hard_link(from, draft)
     });
     if let Ok(((), draft)) = linked {
-        return draft.complete(path);
+        return draft.complete_with(|draft| {
+            fs::rename(draft, path)?;
+            // Nothing is renamed if both are links to one file already (POSIX rename()).
+            match fs::remove_file(draft) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+                removed => removed,
+            }
+        });
     }
     let mut copy = OutputFile::begin(path)?;
     io::copy(&mut File::open(from)?, &mut copy)?;
