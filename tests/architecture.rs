@@ -183,7 +183,6 @@ fn dependencies_point_down_and_siblings_do_not_know_each_other() {
                 "corpus",
                 "crawl",
                 "disk",
-                "export",
                 "fetch",
                 "journal",
                 "messages",

@@ -347,7 +347,7 @@ fn odd_heads_are_read_and_unreadable_ones_are_named() {
         Some("text 3"),
     ];
     assert_eq!(texts, wanted, "{run:?}");
-    let skipped = "1 responses were skipped, because their HTTP head cannot be read: \
+    let skipped = "1 response was skipped, because its HTTP head cannot be read: \
                    http://toy.test/4";
     assert!(run.errors.contains(skipped), "{run:?}");
     crawl.run_command(&["unpack", "odd.warc", "--output", "site"]);

@@ -588,7 +588,7 @@ fn a_damaged_file_is_packed_with_what_can_be_read_of_it() {
     crawl.write("wget.warc.gz", &bytes);
     let run = crawl.run_command(&["wacz", "wget.warc.gz", "--output", "packed.wacz"]);
     assert_eq!(run.code, Some(1), "{run:?}");
-    assert!(run.errors.contains("1 places were unreadable"), "{run:?}");
+    assert!(run.errors.contains("1 place was unreadable"), "{run:?}");
     let wacz = fs::read(crawl.directory().join("packed.wacz")).unwrap();
     let found = captures(&wacz);
     assert_eq!(found.len(), 1);

@@ -234,7 +234,7 @@ fn what_is_no_page_is_kept_and_what_is_left_out_is_counted() {
         "2 of 3 documents kept in out.warc",
         "9 other records (redirects, failures, revisits, requests, notes) kept",
         "1 document omitted (repeats), with 3 of their requests",
-        "1 responses were skipped, because their HTTP head cannot be read: http://a.test/dns",
+        "1 response was skipped, because its HTTP head cannot be read: http://a.test/dns",
     ] {
         assert!(run.errors.contains(part), "{part}: {}", run.errors);
     }

@@ -47,7 +47,7 @@ fn is_left_nothing(arguments: &[&str], drafts: &[&str], signal: &str, code: i32)
 
 #[test]
 fn an_interrupted_fingerprint_leaves_neither_fingerprints_nor_names() {
-    let drafts = ["corpus.fp.part", "corpus.fp.part.names"];
+    let drafts = ["corpus.fp.part", "corpus.fp.names.part"];
     for (signal, code) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
         is_left_nothing(
             &["fingerprint", "-", "-o", "corpus.fp"],
@@ -133,9 +133,9 @@ fn the_drafts_of_a_killed_run_are_overwritten_by_the_next() {
     let longer = "what a kill has left ".repeat(10_000);
     for draft in [
         "corpus.fp.part",
-        "corpus.fp.part.names",
+        "corpus.fp.names.part",
         "corpus.fpi.part",
-        "corpus.fpi.part.names",
+        "corpus.fpi.names.part",
         "kept.jsonl.part",
         "known.sig.part",
     ] {

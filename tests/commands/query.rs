@@ -396,6 +396,20 @@ fn an_index_keeps_the_names_with_which_it_was_made() {
     );
 }
 
+/// The second run left its draft of the names: they were links to one file already, and renaming
+/// one to the other does nothing.
+#[test]
+fn an_index_that_is_written_again_leaves_no_draft() {
+    let crawl = fingerprinted();
+    for _ in 0..2 {
+        let run = crawl.run_command(&["query", "corpus.fp", "--save-index", "corpus.fpi"]);
+        assert_eq!(run.code, Some(0), "{run:?}");
+    }
+    let files = std::fs::read_dir(crawl.directory()).unwrap();
+    let mut names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+    assert_eq!(names.find(|name| name.contains(".part")), None);
+}
+
 #[test]
 fn an_index_that_cannot_be_used_is_named_with_the_reason() {
     let crawl = fingerprinted();

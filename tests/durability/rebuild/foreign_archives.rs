@@ -389,7 +389,7 @@ fn a_revisit_record_of_another_crawler_repeats_the_page_that_it_refers_to() {
         "{in_words:?}"
     );
     assert!(
-        in_words.output.contains("1 texts were skipped"),
+        in_words.output.contains("1 text was skipped"),
         "{in_words:?}"
     );
     crawl.complete();

@@ -16,7 +16,7 @@ mod topic;
 
 use clap::{CommandFactory, Parser, Subcommand};
 pub(crate) use crawl::{ConfigArgs, CrawlArgs, RunArgs, SummaryForm};
-pub(crate) use dedup::{DedupArgs, FindingForm, PartUnit};
+pub(crate) use dedup::{DedupArgs, FindingForm};
 pub(crate) use export::{ExportArgs, OutputForm};
 pub(crate) use files::{
     CanonicalizeArgs, CompareArgs, ExtractArgs, ExtractForm, FingerprintArgs, FrequenciesArgs,

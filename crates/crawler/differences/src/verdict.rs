@@ -46,8 +46,7 @@ pub struct VerdictValues {
 
 impl VerdictValues {
     /// Returns the values of two fingerprints only.
-    #[must_use]
-    pub fn of_fingerprints(a: Option<Fingerprint>, b: Option<Fingerprint>) -> Self {
+    pub(crate) fn of_fingerprints(a: Option<Fingerprint>, b: Option<Fingerprint>) -> Self {
         let both = a.zip(b).map(|(a, b)| a.as_u64() ^ b.as_u64());
         let bits = |differing: u64| {
             (0..u64::BITS)

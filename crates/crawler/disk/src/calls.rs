@@ -90,7 +90,8 @@ pub trait Disk: Send + Sync + fmt::Debug {
 
     /// Replaces the content of a file with `bytes`, atomically and durably: a reader sees either
     /// the old content or the new, even after a power cut. The draft has the name of the file with
-    /// `.new` appended.
+    /// `.new` appended. (An [`OutputFile`](crate::OutputFile), for files that users name, does not
+    /// go through a disk of tests, and an interrupt removes its draft.)
     ///
     /// # Errors
     /// I/O errors of the system. The old content is then still in place, unless the last step

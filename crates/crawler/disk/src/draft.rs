@@ -1,8 +1,8 @@
 //! Files and directories in progress, and their removal when the process is interrupted.
 //!
 //! The name of a draft is predictable, so in a directory that others can write to, somebody may
-//! have put a symbolic link there. A draft is therefore always a new file: [`create_draft`]
-//! replaces what an earlier process left, and never opens an existing file.
+//! have put a symbolic link there. A draft is therefore always a new file, which replaces what an
+//! earlier process left: no existing file is opened.
 //!
 //! A signal ends the process without unwinding, so no destructor runs. Signals concern the whole
 //! process, so one table holds the paths of all its drafts. Creating, naming and removing a draft
@@ -94,7 +94,7 @@ impl Drop for DraftPath {
 /// # Errors
 /// [`io::ErrorKind::ResourceBusy`] if another process writes the draft, otherwise the system's
 /// error.
-pub fn create_draft(path: &Path) -> io::Result<File> {
+pub(crate) fn create_draft(path: &Path) -> io::Result<File> {
     let _left = clear_draft(path)?;
     // Fails if somebody created a file or a link here in the meantime (POSIX open(), O_EXCL).
     let mut options = File::options();
@@ -110,7 +110,8 @@ pub fn create_draft(path: &Path) -> io::Result<File> {
 /// other process can begin the same draft.
 ///
 /// # Errors
-/// As for [`create_draft`].
+/// [`io::ErrorKind::ResourceBusy`] if another process writes the draft, otherwise the system's
+/// error.
 pub fn clear_draft(path: &Path) -> io::Result<Option<File>> {
     let left = match fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),

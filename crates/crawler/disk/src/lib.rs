@@ -26,9 +26,7 @@ mod system;
 
 pub use calls::{Disk, DiskFile, ShortWrite};
 pub use cut::{set_aside, set_aside_whole};
-pub use draft::{
-    DraftPath, DraftsEnded, clear_draft, create_draft, end_drafts, is_own_draft, is_own_file,
-};
+pub use draft::{DraftPath, DraftsEnded, clear_draft, end_drafts, is_own_draft, is_own_file};
 pub use error_kind::{DiskErrorKind, is_shortage_of_files};
 pub use output_file::{OutputFile, draft_of};
 pub use reserve::{Reserve, Restored};

@@ -5,7 +5,12 @@
 //! that the next process replaces. An earlier file of that name stays until the end, so a file can
 //! be read and replaced by its own result.
 //!
-//! A file that a later process continues needs other guarantees: see `export::WholeFile`.
+//! Files with other guarantees are written in other ways:
+//!
+//! * A file that a later process continues stays after an interrupt: `export::WholeFile`.
+//! * A small file of a crawl goes through a [`Disk`](crate::Disk), which tests can make fail:
+//!   [`Disk::replace`](crate::Disk::replace).
+//! * A directory, or a hard link, is a [`DraftPath`] only: there is no open file.
 
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
@@ -28,13 +33,29 @@ impl OutputFile {
     /// Begins the file at `path`.
     ///
     /// # Errors
-    /// As for [`create_draft`].
+    /// [`io::ErrorKind::ResourceBusy`] if another process writes the file, otherwise the system's
+    /// error.
     pub fn begin(path: &Path) -> io::Result<Self> {
         let (file, draft) = DraftPath::begin(&draft_of(path), create_draft)?;
         Ok(Self {
             draft: Some(draft),
             ..Self::direct(path, file)
         })
+    }
+
+    /// Begins the file that will replace the file at `path`, or its target if `path` is a link.
+    ///
+    /// # Errors
+    /// As for [`begin`](Self::begin), and if something other than a file is there.
+    pub fn replacing(path: &Path) -> io::Result<Self> {
+        let target = path.canonicalize().ok().filter(|_| path.is_symlink());
+        let path = target.as_deref().unwrap_or(path);
+        if path.exists() && !path.is_file() {
+            return Err(io::Error::other(
+                "it is not a file; use - for standard output",
+            ));
+        }
+        Self::begin(path)
     }
 
     /// Writes directly to an open pipe or device. Only errors need its path.
@@ -62,6 +83,15 @@ impl OutputFile {
         draft.complete(&self.path)?;
         let directory = self.path.parent().unwrap_or(Path::new(""));
         File::open(Path::new(".").join(directory))?.sync_all()
+    }
+
+    /// Returns the file, for a library that writes or reads it at positions. What is written there
+    /// does not count as [`written`](Self::written).
+    ///
+    /// # Errors
+    /// The error of the system.
+    pub fn file(&self) -> io::Result<File> {
+        self.file.try_clone()
     }
 
     /// Returns the name that the file gets.
@@ -136,6 +166,24 @@ mod tests {
         drop(file);
         assert_eq!(fs::read_to_string(&path).unwrap(), "whole");
         assert!(!draft_of(&path).exists());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_target_of_a_link_is_replaced_and_other_things_than_files_are_refused() {
+        let directory = tempfile::tempdir().unwrap();
+        let (target, link) = (
+            directory.path().join("target"),
+            directory.path().join("link"),
+        );
+        fs::write(&target, "earlier").unwrap();
+        std::os::unix::fs::symlink(&target, &link).unwrap();
+        let mut file = OutputFile::replacing(&link).unwrap();
+        file.file().unwrap().write_all(b"whole").unwrap();
+        file.complete().unwrap();
+        assert_eq!(fs::read_to_string(&target).unwrap(), "whole");
+        assert!(link.is_symlink());
+        OutputFile::replacing(directory.path()).unwrap_err();
     }
 
     #[test]

@@ -31,7 +31,6 @@ mod whole_file;
 mod writer;
 
 pub use columnar::{ROW_GROUP_BYTES, ROW_GROUP_ROWS};
-pub use disk::draft_of;
 pub use export_info::ExportInfo;
 pub use extracted_text::{ExtractedText, TEXTS};
 pub use fault::ExportFault;
@@ -40,7 +39,7 @@ pub use linked::{Linked, linked_so_far};
 pub use packed::{Compression, Packed};
 pub use page_text::{PageText, TextRules};
 pub use parts::{DEFAULT_ROWS_PER_FILE, Parts, VisitPosition};
-pub use quality::{DUPLICATE_LENGTHS, QualitySignals, TOP_LENGTHS};
+pub use quality::QualitySignals;
 pub use signature::{PageSignatureRecord, SIGNATURES};
 pub use table::{Column, Kind, Table, Value};
 pub use visit::{SKETCHES, VISITS, Visit, VisitRow, Visits};

@@ -30,10 +30,10 @@ const TERMINAL: [char; 20] = [
 ];
 
 /// Lengths *n* for the share of the most frequent n-gram (Gopher, table A1).
-pub const TOP_LENGTHS: [usize; 3] = [2, 3, 4];
+const TOP_LENGTHS: [usize; 3] = [2, 3, 4];
 
 /// Lengths *n* for the share of repeated n-grams (Gopher, table A1).
-pub const DUPLICATE_LENGTHS: [usize; 6] = [5, 6, 7, 8, 9, 10];
+const DUPLICATE_LENGTHS: [usize; 6] = [5, 6, 7, 8, 9, 10];
 
 /// Figures about a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

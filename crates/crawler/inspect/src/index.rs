@@ -4,10 +4,9 @@ use std::fs;
 use std::io::{BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
-use disk::SystemDisk;
-use messages::{CommandError, fault, usage};
+use disk::{OutputFile, SystemDisk};
+use messages::{CommandError, counted_as, fault, usage};
 use setup::crawl_directory;
-use setup::draft_file::DraftFile;
 use setup::input::{unreadable, unwritable};
 use sinks::SinkFault;
 use sinks::cdxj::{self, IndexingReport};
@@ -20,26 +19,32 @@ pub fn remarks(report: &IndexingReport) -> Vec<String> {
     let counted = [
         (
             report.broken,
+            "place was unreadable: everything else is in the index",
             "places were unreadable: everything else is in the index",
         ),
         (
             report.sharing,
+            "record is not compressed on its own: it has no offset of its own, and is not in the \
+             index",
             "records are not compressed one by one: they have no offset of their own, and are not \
              in the index",
         ),
         (
             report.unnamed,
+            "capture without a valid URL or date is not in the index",
             "captures without a valid URL or date are not in the index",
         ),
         (
             report.not_pages,
+            "capture is not a page (responses to HEAD, POST and others, partial content) and is \
+             not in the index",
             "captures are not pages (responses to HEAD, POST and others, partial content) and are \
              not in the index",
         ),
     ];
-    let counted = counted.into_iter().filter(|(count, _)| *count > 0);
+    let counted = counted.into_iter().filter(|(count, ..)| *count > 0);
     counted
-        .map(|(count, text)| format!("{count} {text}"))
+        .map(|(count, one, many)| counted_as(count, one, many))
         .collect()
 }
 
@@ -101,9 +106,9 @@ pub fn to_file(files: &[PathBuf], path: &Path) -> Result<IndexingReport, Command
     let unwritable = unwritable(path);
     let mut scratch = path.as_os_str().to_owned();
     scratch.push(".runs");
-    let mut out = BufWriter::new(DraftFile::begin(path).map_err(unwritable)?);
+    let mut out = BufWriter::new(OutputFile::replacing(path).map_err(unwritable)?);
     let report = gather(files, Path::new(&scratch), &mut out).map_err(|error| fault(&error))?;
-    let draft = out
+    let mut draft = out
         .into_inner()
         .map_err(|error| unwritable(error.into_error()))?;
     draft.complete().map_err(unwritable)?;

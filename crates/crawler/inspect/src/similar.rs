@@ -292,4 +292,4 @@ impl SimilarityQuery {
 }
 
 /// Minimum number of hits before they are sorted and truncated.
-pub const SLACK: usize = 1_024;
+const SLACK: usize = 1_024;

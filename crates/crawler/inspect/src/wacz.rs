@@ -13,9 +13,9 @@ use std::io::{self, BufWriter, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use corpus::CorpusError;
+use disk::OutputFile;
 use journal::StoreFault;
 use messages::{CommandError, SlowProgress, fault, say, usage};
-use setup::draft_file::DraftFile;
 use setup::input::unwritable;
 use sinks::wacz::{PackageInfo, PackedFile, Packer, Page, WaczFault};
 
@@ -139,13 +139,13 @@ impl Packing<'_> {
     /// Packs into a file, which gets its name once it is complete.
     pub fn pack_to_file(&mut self, path: &Path) -> Result<(), CommandError> {
         let unwritable = unwritable(path);
-        let draft = DraftFile::begin(path).map_err(unwritable)?;
+        let draft = OutputFile::replacing(path).map_err(unwritable)?;
         let out = BufWriter::with_capacity(BUFFER, draft);
         match self.pack(Packer::new(out, self.index.latest)) {
             Err(PackError::Wacz(WaczFault::Write(error))) => Err(unwritable(error)),
             Err(error) => Err(error.into_cli_error()),
             Ok(out) => {
-                let draft = out
+                let mut draft = out
                     .into_inner()
                     .into_inner()
                     .map_err(|error| unwritable(error.into_error()))?;

@@ -87,7 +87,7 @@ impl ReadingSettings {
 
     /// Returns the kinds of links that are extracted.
     #[must_use]
-    pub fn link_kinds(&self) -> LinkKinds {
+    fn link_kinds(&self) -> LinkKinds {
         let wanted = [
             (LinkKind::Requisite, self.page_requisites),
             (LinkKind::Form, self.forms),

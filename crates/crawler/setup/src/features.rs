@@ -7,14 +7,12 @@ use std::sync::Arc;
 
 use corpus::{Documents, InputOptions, Reader, Skipped};
 use crawl::AdaptiveSignatures;
-use disk::{Disk, SystemDisk};
+use disk::{Disk, OutputFile, SystemDisk};
 use messages::{CommandError, fault, usage};
 use neardup::frequencies::DocumentFrequencies;
 use neardup::{
     Features, Fingerprinter, HashKey, NormalText, SignatureBuilder, StopWords, Ties, Weights,
 };
-
-use crate::draft_file::DraftFile;
 
 /// Name of the file with learned document frequencies, in a crawl's state directory.
 const LEARNED: &str = "frequencies.txt";
@@ -193,9 +191,9 @@ pub fn write(frequencies: &DocumentFrequencies, path: &Path) -> Result<(), Comma
             .write(true)
             .open(path)
             .and_then(|device| write_to(frequencies, device).map(drop)),
-        false => DraftFile::begin(path)
+        false => OutputFile::replacing(path)
             .and_then(|draft| write_to(frequencies, draft))
-            .and_then(DraftFile::complete),
+            .and_then(|mut draft| draft.complete()),
     };
     written.map_err(|error| usage(format!("cannot write {}: {error}", path.display())))
 }

@@ -11,7 +11,6 @@ pub mod control;
 pub mod crawl_directory;
 pub mod crawl_store;
 pub mod disk_space;
-pub mod draft_file;
 pub mod earlier;
 pub mod features;
 pub mod focus;

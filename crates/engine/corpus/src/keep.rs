@@ -10,12 +10,14 @@ mod error;
 mod files;
 mod lines;
 mod records;
+mod repeated_parts;
 mod rows;
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 pub use error::KeepError;
+pub use repeated_parts::{RepeatedPartReader, RepeatedParts};
 
 use crate::document::Document;
 use crate::documents::InputDigest;

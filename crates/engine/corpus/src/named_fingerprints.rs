@@ -9,6 +9,7 @@
 //! other fingerprints are detected.
 
 mod index;
+mod nearest;
 mod writer;
 
 use std::fs::File;
@@ -17,12 +18,13 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use batch::{BatchError, DocumentId, FingerprintFile, FingerprintIndex, Repository, RepositoryIds};
+use messages::{CommandError, fault, pasted, usage};
 use neardup::SignatureBuilder;
 use serde::{Deserialize, Serialize};
 
-pub use index::NamedIndexWriter;
-use messages::{CommandError, fault, pasted, usage};
-pub use writer::NamedFingerprintWriter;
+pub use self::index::NamedIndexWriter;
+pub use self::nearest::NearFingerprint;
+pub use self::writer::NamedFingerprintWriter;
 
 /// Maximum length of a name in bytes, as JSON. Longer names are refused.
 pub const MAX_NAME: usize = 1 << 20;
@@ -44,12 +46,8 @@ struct Head {
 
 /// Returns the path of the names of the fingerprints at `path`.
 fn names_of(path: &Path) -> PathBuf {
-    with_suffix(path, ".names")
-}
-
-fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
+    name.push(".names");
     name.into()
 }
 

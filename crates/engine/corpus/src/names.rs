@@ -10,7 +10,7 @@ pub fn is_standard_input(path: &Path) -> bool {
 
 /// Returns true for standard input, and for a pipe or device, which can be read once only.
 #[must_use]
-pub fn is_read_once(path: &Path) -> bool {
+pub(crate) fn is_read_once(path: &Path) -> bool {
     let is_special = |path: &Path| {
         path.metadata()
             .is_ok_and(|about| !about.is_file() && !about.is_dir())

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use messages::counted_as;
 use sinks::warc::Deviations;
 
 /// Maximum number of names that a description gives per kind.
@@ -48,32 +49,47 @@ impl Warning {
         Self::Unextracted,
     ];
 
-    /// Describes what happened to documents.
-    const fn fate(self) -> &'static str {
-        match self {
-            Self::Cut => {
+    /// Returns a count of documents with what happened to them.
+    fn counted(self, count: u64) -> String {
+        let (one, many) = match self {
+            Self::Cut => (
+                "document was truncated, because it is too long (the rest is compared only by its \
+                 digest)",
                 "documents were truncated, because they are too long (the rest is compared only by \
-                 its digest)"
-            }
-            Self::Truncated => {
-                "documents are incomplete in the archive, and count as equal to no other document"
-            }
-            Self::Undecoded => {
-                "documents could not be decoded completely, and count as equal to no other document"
-            }
-            Self::PassedOver => {
-                "files were skipped, because their names mean that they are not data"
-            }
-            Self::NoPage => {
+                 its digest)",
+            ),
+            Self::Truncated => (
+                "document is incomplete in the archive, and counts as equal to no other document",
+                "documents are incomplete in the archive, and count as equal to no other document",
+            ),
+            Self::Undecoded => (
+                "document could not be decoded completely, and counts as equal to no other \
+                 document",
+                "documents could not be decoded completely, and count as equal to no other \
+                 document",
+            ),
+            Self::PassedOver => (
+                "file was skipped, because its name means that it is not data",
+                "files were skipped, because their names mean that they are not data",
+            ),
+            Self::NoPage => (
+                "capture was skipped, because it is not a page (responses to HEAD, POST and \
+                 others, partial content)",
                 "captures were skipped, because they are not pages (responses to HEAD, POST and \
-                 others, partial content)"
-            }
-            Self::Headless => "responses were skipped, because their HTTP head cannot be read",
-            Self::Unextracted => {
+                 others, partial content)",
+            ),
+            Self::Headless => (
+                "response was skipped, because its HTTP head cannot be read",
+                "responses were skipped, because their HTTP head cannot be read",
+            ),
+            Self::Unextracted => (
+                "document was compared only by its bytes, because reading it panicked (a bug in \
+                 the crawler: please report it)",
                 "documents were compared only by their bytes, because reading them panicked (a bug \
-                 in the crawler: please report it)"
-            }
-        }
+                 in the crawler: please report it)",
+            ),
+        };
+        counted_as(count, one, many)
     }
 }
 
@@ -99,7 +115,7 @@ impl Warnings {
             lines.push(format!("records with warnings, still read: {all}"));
         }
         for warning in Warning::ALL {
-            seen.documents[warning as usize].describe(warning.fate(), &mut lines);
+            seen.documents[warning as usize].describe(warning, &mut lines);
         }
         (!lines.is_empty()).then(|| lines.join("\n"))
     }
@@ -127,15 +143,15 @@ impl Named {
         }
     }
 
-    fn describe(&self, fate: &str, lines: &mut Vec<String>) {
+    fn describe(&self, warning: Warning, lines: &mut Vec<String>) {
         if self.count > 0 {
             let more = if self.count > NAMED as u64 {
                 ", …"
             } else {
                 ""
             };
-            let (count, first) = (self.count, self.first.join(", "));
-            lines.push(format!("{count} {fate}: {first}{more}"));
+            let (counted, first) = (warning.counted(self.count), self.first.join(", "));
+            lines.push(format!("{counted}: {first}{more}"));
         }
     }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use batch::Shard;
 use batch::dedup::FindingKind;
 use clap::{Args, ValueEnum};
-use corpus::is_standard_input;
+use corpus::{PartUnit, is_standard_input};
 use messages::{CommandError, usage};
 use setup::comparison_options::{FeatureArgs, VerdictArgs};
 use setup::values::Switch;
@@ -159,14 +159,6 @@ pub(crate) enum DedupUnit {
     Line,
 }
 
-/// A part of a document.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum PartUnit {
-    /// Lines up to a blank line.
-    Paragraph,
-    Line,
-}
-
 impl DedupUnit {
     /// Returns the part to compare; `None` if whole documents are compared.
     pub(crate) fn of_parts(self) -> Option<PartUnit> {
@@ -175,41 +167,6 @@ impl DedupUnit {
             Self::Paragraph => Some(PartUnit::Paragraph),
             Self::Line => Some(PartUnit::Line),
         }
-    }
-}
-
-impl PartUnit {
-    /// Returns the plural noun for the parts.
-    pub(crate) fn plural(self) -> &'static str {
-        match self {
-            Self::Paragraph => "paragraphs",
-            Self::Line => "lines",
-        }
-    }
-
-    /// Returns the parts of a text, with the line ends and blank lines after them: joined, they are
-    /// the text.
-    pub(crate) fn parts_of(self, text: &str) -> impl Iterator<Item = &str> {
-        let mut rest = text;
-        std::iter::from_fn(move || {
-            let mut end = 0;
-            let mut is_behind_blank = false;
-            for line in rest.split_inclusive('\n') {
-                let is_blank = line.trim().is_empty();
-                let is_next = match self {
-                    Self::Line => end > 0,
-                    Self::Paragraph => is_behind_blank && !is_blank,
-                };
-                if is_next {
-                    break;
-                }
-                is_behind_blank = is_blank && end > 0;
-                end += line.len();
-            }
-            let (part, after) = rest.split_at(end);
-            rest = after;
-            (!part.is_empty()).then_some(part)
-        })
     }
 }
 
@@ -283,46 +240,5 @@ impl DedupArgs {
             Format::Table => FindingForm::Table,
         };
         self.format.or_else(by_name).unwrap_or_else(fitting)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    #[test]
-    fn paragraphs_end_with_blank_lines_and_lines_with_their_ends() {
-        let text = "\none\ntwo\n \n\nthree\r\n\nfour";
-        let parts = |unit: PartUnit| unit.parts_of(text).collect::<Vec<_>>();
-        assert_eq!(
-            parts(PartUnit::Paragraph),
-            ["\none\ntwo\n \n\n", "three\r\n\n", "four"]
-        );
-        assert_eq!(
-            parts(PartUnit::Line),
-            [
-                "\n",
-                "one\n",
-                "two\n",
-                " \n",
-                "\n",
-                "three\r\n",
-                "\n",
-                "four"
-            ]
-        );
-    }
-
-    proptest! {
-        #[test]
-        fn the_parts_of_a_text_are_the_text(text in "[a \n\r]{0,40}") {
-            for unit in [PartUnit::Paragraph, PartUnit::Line] {
-                let parts: Vec<&str> = unit.parts_of(&text).collect();
-                prop_assert_eq!(parts.concat(), text.clone());
-                prop_assert!(parts.iter().all(|part| !part.is_empty()));
-            }
-        }
     }
 }

@@ -31,7 +31,7 @@ use corpus::{
     FileTexts, FingerprintDistribution, InputDigest, InputOptions, KeptSummary, Reader, Warnings,
 };
 use indicatif::{HumanBytes, HumanCount};
-use messages::{CommandError, counted, fault, say};
+use messages::{CommandError, counted, counted_as, fault, say};
 use neardup::{BandDesign, SignatureBuilder, Sketch};
 use setup::skip_report::SkipReport;
 
@@ -344,14 +344,13 @@ fn expected_recall(options: &Options, resemblance: f64) -> String {
 }
 
 fn closing(summary: &Summary, kind: FindingKind, skipped: &str) -> String {
-    let count = HumanCount(summary.findings);
-    let found = match (kind, summary.findings) {
-        (FindingKind::Duplicates, 1) => "1 repeats an earlier one".to_owned(),
-        (FindingKind::Duplicates, _) => format!("{count} repeat an earlier one"),
-        (FindingKind::Pairs, 1) => "1 similar pair".to_owned(),
-        (FindingKind::Pairs, _) => format!("{count} similar pairs"),
-        (FindingKind::Clusters { .. }, 1) => "1 cluster".to_owned(),
-        (FindingKind::Clusters { .. }, _) => format!("{count} clusters"),
+    let count = summary.findings;
+    let found = match kind {
+        FindingKind::Duplicates => {
+            counted_as(count, "repeats an earlier one", "repeat an earlier one")
+        }
+        FindingKind::Pairs => counted(count, "similar pair"),
+        FindingKind::Clusters { .. } => counted(count, "cluster"),
     };
     let reference = match summary.reference {
         0 => String::new(),

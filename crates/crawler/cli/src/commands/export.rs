@@ -10,11 +10,11 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use disk::{Disk, DraftPath, SystemDisk};
+use disk::{Disk, DraftPath, SystemDisk, draft_of};
 use export::{
     BROKEN_LINKS, Beginning, Compression, ExportFault, ExportInfo, Form, LINKS, Linked, Packed,
     PageSignatureRecord, Parts, SIGNATURES, SKETCHES, TEXTS, Table, TableWriter, TextRules, VISITS,
-    Visits, WholeFile, draft_of, linked_so_far,
+    Visits, WholeFile, linked_so_far,
 };
 use inspect::export::{Destination, FailedUrls, PageBatch, PageRecords};
 use journal::History;

@@ -20,10 +20,10 @@ use batch::{
 };
 use corpus::json_id::JsonId;
 use corpus::named_fingerprints::{NamedFingerprints, NamedIndexWriter, of_batch};
+use disk::OutputFile;
 use indicatif::{HumanBytes, ProgressBar};
 use messages::{CommandError, SlowProgress, counted, counted_as, fault, printable, say};
 use serde::Serialize;
-use setup::draft_file::DraftFile;
 use setup::input::unwritable;
 
 use crate::args::QueryArgs;
@@ -78,7 +78,7 @@ pub(crate) fn run(args: &QueryArgs) -> Result<(), CommandError> {
     };
     let closing = match args.work.output() {
         Some(path) => {
-            let mut draft = DraftFile::begin(path).map_err(unwritable(path))?;
+            let mut draft = OutputFile::replacing(path).map_err(unwritable(path))?;
             let mut out = BufWriter::new(&mut draft);
             let closing = search(&mut out).and_then(|found| Ok(out.flush().map(|()| found)?));
             drop(out);

@@ -5,10 +5,10 @@
 
 use std::io::Write;
 
+use disk::OutputFile;
 use inspect::journal::damaged;
 use inspect::report;
 use messages::{CommandError, say};
-use setup::draft_file::DraftFile;
 use setup::input::unwritable;
 use setup::shared::OpenCrawl;
 use web_ui::Report;
@@ -32,7 +32,7 @@ fn write(args: &ReportArgs, report: &Report) -> Result<(), CommandError> {
         };
     };
     let unwritable = unwritable(&path);
-    let mut draft = DraftFile::begin(&path).map_err(unwritable)?;
+    let mut draft = OutputFile::replacing(&path).map_err(unwritable)?;
     let mut whole = Vec::new();
     let made = match args.format {
         ReportForm::Html => report.write_html(&mut whole),

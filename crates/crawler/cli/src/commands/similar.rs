@@ -6,6 +6,7 @@ mod files;
 use std::path::Path;
 
 use corpus::named_fingerprints::is_named_fingerprints;
+use corpus::similar::is_url;
 use corpus::{Reader, is_standard_input};
 use inspect::similar::{self, ByTexts, Limits, Wanted};
 use messages::{CommandError, printable, usage};
@@ -61,10 +62,6 @@ pub(crate) fn run(args: &SimilarArgs) -> Result<(), CommandError> {
         let within = std::slice::from_ref(within);
         files::like_documents(args, within, what, Reader::new(true))
     }
-}
-
-fn is_url(what: &str) -> bool {
-    what.starts_with("http://") || what.starts_with("https://")
 }
 
 /// Lists pages of a crawl.

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use batch::DocumentId;
 use corpus::json_id::JsonId;
 use corpus::{Document, Documents, Reader};
-use messages::{CommandError, printable, usage};
+use messages::{CommandError, counted_as, printable, usage};
 use serde::Serialize;
 use setup::skip_report::SkipReport;
 use setup::topic_of::topic_of;
@@ -74,7 +74,11 @@ pub(crate) fn run(args: &TopicArgs) -> Result<(), CommandError> {
     match (judged, skipped.count()) {
         (_, 0) => Ok(()),
         (0, _) => Err(skipped.no_document("to judge")),
-        (_, count) => Err(usage(format!("{count} of the documents were unreadable"))),
+        (_, count) => Err(usage(counted_as(
+            count,
+            "of the documents was unreadable",
+            "of the documents were unreadable",
+        ))),
     }
 }
 

@@ -236,5 +236,5 @@ fn write_findings(out: &mut dyn Write, texts: &[String], count: u64) -> io::Resu
     for finding in texts.iter().take(SHOWN) {
         writeln!(out, "{}", printable(finding))?;
     }
-    writeln!(out, "NOT valid: {count} findings")
+    writeln!(out, "NOT valid: {}", counted(count, "finding"))
 }

@@ -2,9 +2,8 @@
 
 use std::path::Path;
 
-use export::{
-    Differs, ExportFault, Form, LINKS, Link, Linked, TableWriter, Visit, draft_of, linked_so_far,
-};
+use disk::draft_of;
+use export::{Differs, ExportFault, Form, LINKS, Link, Linked, TableWriter, Visit, linked_so_far};
 use proptest::prelude::*;
 use tempfile::tempdir;
 

@@ -3,8 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use disk::draft_of;
 use disk::{Disk, SystemDisk};
-use export::{ExportFault, Parts, SKETCHES, Visit, draft_of};
+use export::{ExportFault, Parts, SKETCHES, Visit};
 use proptest::prelude::*;
 use tempfile::tempdir;
 use testkit::{Failure, FaultyDisk, Plan};

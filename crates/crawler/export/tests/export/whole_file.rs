@@ -4,8 +4,9 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
+use disk::draft_of;
 use disk::{Disk, SystemDisk};
-use export::{Beginning, Differs, WholeFile, draft_of};
+use export::{Beginning, Differs, WholeFile};
 use proptest::prelude::*;
 use tempfile::tempdir;
 use testkit::{Failure, FaultyDisk, Plan};

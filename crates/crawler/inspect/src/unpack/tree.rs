@@ -8,8 +8,7 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use disk::DraftPath;
-use export::draft_of;
+use disk::{DraftPath, draft_of};
 use messages::{CommandError, fault, say, usage};
 use setup::crawl_directory::quarantine_path;
 use setup::input::unwritable;

@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use corpus::is_standard_input;
 use crawl::Stop;
+use disk::OutputFile;
 use journal::DiscoveredUrl;
 use messages::{CommandError, SlowProgress, fault};
 use store::Frontier;
@@ -21,7 +22,6 @@ use web::{PageUrl, Scope};
 
 use super::{scope_mut, with_disk_remedy};
 use crate::disk_space::{DiskFullRetry, cannot};
-use crate::draft_file::DraftFile;
 use crate::seeds::{SEEDS_FILE, SeedReader, SeedWarnings};
 use crate::settings::Settings;
 
@@ -63,7 +63,7 @@ impl ListReading<'_, '_> {
         let end = settings.max_time.map(|span| begun + span.0);
         let path = settings.out.join(SEEDS_FILE);
         let unwritable = |error: io::Error| cannot("write", &path, &error, &settings.out);
-        let mut kept = BufWriter::new(DraftFile::begin(&path).map_err(unwritable)?);
+        let mut kept = BufWriter::new(OutputFile::replacing(&path).map_err(unwritable)?);
         write(&mut kept, first).map_err(unwritable)?;
         let mut progress = SlowProgress::new("seeds read");
         let mut list = ReadList::default();
@@ -92,7 +92,8 @@ impl ListReading<'_, '_> {
             seeds.iter().for_each(|_| progress.step());
         }
         let kept = kept.into_inner().map_err(io::IntoInnerError::into_error);
-        kept.and_then(DraftFile::complete).map_err(unwritable)?;
+        kept.and_then(|mut kept| kept.complete())
+            .map_err(unwritable)?;
         match reader {
             Some(rest) => list.warnings = rest.warnings,
             None => {

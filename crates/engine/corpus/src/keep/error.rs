@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use arrow_schema::ArrowError;
+use messages::{CommandError, fault};
 
 use crate::draft::DraftError;
 use crate::error::CorpusError;
@@ -146,6 +147,21 @@ impl From<DraftError> for KeepError {
             path: error.path,
             written: error.written,
             source: error.source,
+        }
+    }
+}
+
+/// Faults are errors of writing; the others are errors of the inputs and names that were given.
+impl From<KeepError> for CommandError {
+    fn from(error: KeepError) -> Self {
+        match error {
+            KeepError::Changed { .. }
+            | KeepError::Choice { .. }
+            | KeepError::Read { .. }
+            | KeepError::Rows { .. }
+            | KeepError::Unreadable { .. }
+            | KeepError::Write { .. } => fault(&error),
+            _ => Self::of_usage(&error),
         }
     }
 }

@@ -9,18 +9,17 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use batch::{Control, FingerprintIndex, IndexOptions, IndexWriter};
-use disk::{DraftPath, clear_draft, create_draft};
+use disk::{DraftPath, OutputFile, clear_draft, draft_of};
 use messages::{CommandError, usage};
 
-use super::{NamedFingerprints, names_of, of_batch, with_suffix};
+use super::{NamedFingerprints, names_of, of_batch};
 
 /// A writer of an index and its names. Neither file appears unless [`write`](Self::write) is
 /// called.
 pub struct NamedIndexWriter<'s> {
     source: &'s NamedFingerprints,
     path: PathBuf,
-    file: File,
-    draft: DraftPath,
+    out: OutputFile,
 }
 
 impl<'s> NamedIndexWriter<'s> {
@@ -40,33 +39,27 @@ impl<'s> NamedIndexWriter<'s> {
                     .with_remedy("choose another file for --save-index"),
             );
         }
-        let begun = DraftPath::begin(&with_suffix(path, ".part"), create_draft);
-        let (file, draft) = begun.map_err(unwritable(path))?;
         Ok(Self {
             source,
             path: path.to_owned(),
-            file,
-            draft,
+            out: OutputFile::begin(path).map_err(unwritable(path))?,
         })
     }
 
     /// Writes the index and gives both files their final names.
     pub fn write(
-        self,
+        mut self,
         options: &IndexOptions,
         control: Control<'_>,
     ) -> Result<FingerprintIndex, CommandError> {
         let unwritable = unwritable(&self.path);
-        let writer = IndexWriter::new(self.draft.as_path(), self.file);
+        let file = self.out.file().map_err(unwritable)?;
+        let writer = IndexWriter::new(draft_of(&self.path), file);
         let written = writer.write(self.source.file()?, options, control);
         written.map_err(|error| of_batch(&error))?;
         let own = names_of(&self.path);
         match &self.source.names {
-            Some(names) => {
-                let draft = names_of(self.draft.as_path());
-                let draft = linked_or_copied(&names.path, &draft).map_err(unwritable)?;
-                draft.complete(&own).map_err(unwritable)?;
-            }
+            Some(names) => link_or_copy(&names.path, &own).map_err(unwritable)?,
             // Otherwise the names of an earlier index would be mistaken for this index's names.
             None => match fs::remove_file(&own) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -75,24 +68,31 @@ impl<'s> NamedIndexWriter<'s> {
                 _ => {}
             },
         }
-        self.draft.complete(&self.path).map_err(unwritable)?;
+        self.out.complete().map_err(unwritable)?;
         FingerprintIndex::open(&self.path).map_err(|error| of_batch(&error))
     }
 }
 
-/// Makes a draft with the content of a file that is never modified in place.
-fn linked_or_copied(from: &Path, draft: &Path) -> io::Result<DraftPath> {
-    let linked = DraftPath::begin(draft, |draft| {
+/// Gives `path` the content of a file that is never modified in place.
+fn link_or_copy(from: &Path, path: &Path) -> io::Result<()> {
+    // A link is not an `OutputFile`: nothing is written.
+    let linked = DraftPath::begin(&draft_of(path), |draft| {
         drop(clear_draft(draft)?);
         fs::hard_link(from, draft)
     });
     if let Ok(((), draft)) = linked {
-        return Ok(draft);
+        return draft.complete_with(|draft| {
+            fs::rename(draft, path)?;
+            // Nothing is renamed if both are links to one file already (POSIX rename()).
+            match fs::remove_file(draft) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+                removed => removed,
+            }
+        });
     }
-    let (mut file, draft) = DraftPath::begin(draft, create_draft)?;
-    io::copy(&mut File::open(from)?, &mut file)?;
-    file.sync_all()?;
-    Ok(draft)
+    let mut copy = OutputFile::begin(path)?;
+    io::copy(&mut File::open(from)?, &mut copy)?;
+    copy.complete()
 }
 
 fn unwritable(path: &Path) -> impl Fn(io::Error) -> CommandError + Copy {

@@ -3,33 +3,27 @@
 //! Both are written to `.part` files, which are renamed once they are complete. The file of names
 //! is renamed first, so fingerprints are next to wrong names only for a moment.
 
-use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use batch::FingerprintWriter;
-use disk::{DraftPath, create_draft};
+use disk::{OutputFile, draft_of};
 use messages::{CommandError, fault, usage};
 use neardup::{Fingerprint, Parameter, SignatureBuilder};
 use serde::Serialize;
 
-use super::{Head, VERSION, names_of, with_suffix};
+use super::{Head, VERSION, names_of};
 
 /// A writer of fingerprints and names. Neither file appears unless [`finish`](Self::finish) is
 /// called.
 pub struct NamedFingerprintWriter {
     path: PathBuf,
+    /// The file that `fingerprints` writes.
+    out: OutputFile,
     fingerprints: FingerprintWriter,
-    names: BufWriter<File>,
-    drafts: Drafts,
+    names: BufWriter<OutputFile>,
     /// Position of the next name.
     at: u64,
-}
-
-/// Paths of both files until they are complete.
-struct Drafts {
-    fingerprints: DraftPath,
-    names: DraftPath,
 }
 
 impl NamedFingerprintWriter {
@@ -43,22 +37,17 @@ impl NamedFingerprintWriter {
                 ),
             );
         }
-        let draft = with_suffix(path, ".part");
         let digest = builder.fingerprint_digest();
-        let begun = DraftPath::begin(&draft, create_draft);
-        let (file, draft_fingerprints) = begun.map_err(unwritable(path))?;
-        let fingerprints = FingerprintWriter::of(file, draft.clone(), digest, true)
+        let out = OutputFile::begin(path).map_err(unwritable(path))?;
+        let file = out.file().map_err(unwritable(path))?;
+        let fingerprints = FingerprintWriter::of(file, draft_of(path), digest, true)
             .map_err(|error| CommandError::of_usage(&error))?;
-        let begun = DraftPath::begin(&names_of(&draft), create_draft);
-        let (names, draft_names) = begun.map_err(unwritable(path))?;
+        let names = OutputFile::begin(&names_of(path)).map_err(unwritable(path))?;
         let mut writer = Self {
             path: path.to_owned(),
+            out,
             fingerprints,
             names: BufWriter::new(names),
-            drafts: Drafts {
-                fingerprints: draft_fingerprints,
-                names: draft_names,
-            },
             at: 0,
         };
         let parts = builder.fingerprint_parameters().into_iter();
@@ -83,16 +72,11 @@ impl NamedFingerprintWriter {
     /// Syncs both files and gives them their final names. Returns the number of fingerprints.
     pub fn finish(mut self) -> Result<u64, CommandError> {
         let written = self.fingerprints.finish().map_err(|error| fault(&error))?;
-        let Drafts {
-            fingerprints,
-            names,
-        } = self.drafts;
-        let moved = self
-            .names
+        let names = &mut self.names;
+        let moved = names
             .flush()
-            .and_then(|()| self.names.get_ref().sync_all())
-            .and_then(|()| names.complete(&names_of(&self.path)))
-            .and_then(|()| fingerprints.complete(&self.path));
+            .and_then(|()| names.get_mut().complete())
+            .and_then(|()| self.out.complete());
         moved.map_err(unwritable(&self.path))?;
         Ok(written.len())
     }

@@ -131,7 +131,7 @@ fn a_compressed_text_is_cut_at_a_bound_and_this_is_said() {
         let document = documents.next().unwrap().unwrap();
         assert_eq!(document.content.len(), 64 << 20);
         let odd = documents.warnings().describe().unwrap();
-        let cut = "1 documents were truncated, because they are too long (the rest is compared \
+        let cut = "1 document was truncated, because it is too long (the rest is compared \
             only by its digest)";
         assert_eq!(odd, format!("{cut}: {name}"));
     }

@@ -1,7 +1,7 @@
 //! The messages at the beginning of a crawl.
 
 use corpus::is_standard_input;
-use messages::{pasted, printable, say, warn};
+use messages::{counted, pasted, printable, say, warn};
 use setup::assembly;
 use setup::seeds::Seeds;
 use setup::settings::Settings;
@@ -45,10 +45,10 @@ pub(super) fn greet(
         true => "continuing",
         false => "crawling into",
     };
-    let noun = if count == 1 { "seed" } else { "seeds" };
     say(&format!(
-        "{verb} {} from {count} {noun}; interrupt at any time, the same command continues",
-        pasted(&settings.out)
+        "{verb} {} from {}; interrupt at any time, the same command continues",
+        pasted(&settings.out),
+        counted(count as u64, "seed")
     ));
     if settings.scope == ScopeKind::Prefix {
         say_folders(settings, seeds, count);

@@ -9,11 +9,11 @@ use batch::dedup::{Cluster, Finding};
 use batch::{BatchError, DocumentId};
 use corpus::json_id::JsonId;
 use corpus::{IdRanges, ResultTable, TableFormat};
+use disk::OutputFile;
 use indicatif::HumanCount;
 use messages::{CommandError, fault, printable, usage};
 use neardup::MatchKind;
 use serde::Serialize;
-use setup::draft_file::DraftFile;
 use setup::input::unwritable;
 
 use crate::args::{DedupArgs, FindingForm};
@@ -97,7 +97,8 @@ impl<'a> Findings<'a> {
         };
         let written = match self.args.work.output() {
             Some(path) if path.is_file() || !path.exists() => {
-                let mut draft = DraftFile::begin(path).map_err(|error| self.unwritable(error))?;
+                let mut draft =
+                    OutputFile::replacing(path).map_err(|error| self.unwritable(error))?;
                 let compared = write_lines(&mut draft, format, compare);
                 compared.and_then(|summary| Ok(draft.complete().map(|()| summary)?))
             }

@@ -6,15 +6,15 @@ use std::path::{Path, PathBuf};
 use batch::BatchError;
 use batch::dedup::{Document, Original};
 use batch::signature_file::{SignatureHeader, SignatureWriter};
+use disk::OutputFile;
 use messages::{CommandError, fault, usage};
-use setup::draft_file::DraftFile;
 use setup::input::unwritable;
 
 /// An index that gets its final name once it is complete, so a run can replace the index that it
 /// reads.
 pub(super) struct IndexDraft {
     path: PathBuf,
-    writer: SignatureWriter<DraftFile>,
+    writer: SignatureWriter<OutputFile>,
     originals: u64,
 }
 
@@ -36,7 +36,7 @@ impl IndexDraft {
                 "--against {shown} --save-index {shown} adds to it; otherwise choose another file"
             )));
         }
-        let draft = DraftFile::begin(path).map_err(unwritable(path))?;
+        let draft = OutputFile::replacing(path).map_err(unwritable(path))?;
         let writer = SignatureWriter::begin(draft, path, header);
         Ok(Self {
             path: path.to_owned(),
@@ -61,7 +61,7 @@ impl IndexDraft {
         let draft = self.writer.finish(self.originals);
         let completed = draft
             .map_err(io::Error::other)
-            .and_then(DraftFile::complete);
+            .and_then(|mut draft| draft.complete());
         completed.map_err(unwritable(&self.path))
     }
 }

@@ -1,23 +1,16 @@
 //! `dedup --unit paragraph|line`: finds parts of documents that occurred before with the same words
-//! and signs.
-//!
-//! A repeated part is cut out of its document, so `return a - b` must not count as a copy of
-//! `return a + b`. Case, spaces, quotes, and the full stops and commas of prose are ignored. So are
-//! lines without a word: they are horizontal rules.
+//! and signs ([`corpus::PartUnit`]).
 
 use batch::{Control, DocumentId, PartOptions, PartSummary, PartedDocument, RepeatedPart};
 use corpus::json_id::JsonId;
-use corpus::{Content, Documents, KeptSummary};
-use indicatif::HumanCount;
-use messages::{CommandError, counted, printable, say, usage};
-use neardup::{HashKey, HashedText};
+use corpus::{Documents, KeptSummary, PartUnit, RepeatedParts};
+use messages::{CommandError, counted, counted_as, printable, say, usage};
 use serde::Serialize;
 use setup::input::unwritable;
 
 use super::DedupRun;
 use super::findings::{DedupError, Findings, Output};
-use super::survivors::{self, RepeatedParts};
-use crate::args::PartUnit;
+use super::survivors;
 use crate::output::{self, Format};
 
 /// A part that repeats an earlier one.
@@ -101,11 +94,14 @@ impl DedupRun<'_> {
             return;
         }
         say(&format!(
-            "{} of {} {}: {} repeat an earlier one{}",
+            "{} of {}: {}{}",
             counted(summary.documents, "document"),
-            HumanCount(summary.parts),
-            unit.plural(),
-            HumanCount(summary.repeated),
+            counted(summary.parts, unit.noun()),
+            counted_as(
+                summary.repeated,
+                "repeats an earlier one",
+                "repeat an earlier one"
+            ),
             self.skipped_note()
         ));
         if let (Some(kept), Some(output)) = (kept, &self.args.keep) {
@@ -118,52 +114,22 @@ impl DedupRun<'_> {
         documents: impl Iterator<Item = Result<corpus::Document, corpus::Skipped>> + 's,
         unit: PartUnit,
     ) -> impl Iterator<Item = Result<PartedDocument, DedupError>> + 's {
+        let least = self.args.verdict.min_words.unwrap_or(1).max(1);
         documents.filter_map(move |document| match document {
-            Ok(document) => Some(Ok(PartedDocument {
-                parts: self.digests(&document.content, unit),
-                id: document.id,
-            })),
+            Ok(document) => {
+                let page = self.reader.read(&document.content);
+                let text = self.reader.text(&page).map_or("", |page| page.text);
+                let parts = unit.digests(text, least);
+                Some(Ok(PartedDocument {
+                    parts,
+                    id: document.id,
+                }))
+            }
             Err(skipped) => {
                 self.skipped.borrow_mut().add(&skipped);
                 None
             }
         })
-    }
-
-    /// Returns the digest of the words and signs of each part; `None` for parts with too few words.
-    fn digests(&self, content: &Content, unit: PartUnit) -> Vec<Option<u128>> {
-        let page = self.reader.read(content);
-        let text = self.reader.text(&page).map_or("", |page| page.text);
-        let least = self.args.verdict.min_words.unwrap_or(1).max(1);
-        let digest = |part: &str| {
-            let words = HashedText::of(part, HashKey::ZERO);
-            (words.len() >= least).then(|| words.digest() ^ HashKey::ZERO.digest(&signs(part)))
-        };
-        unit.parts_of(text).map(digest).collect()
-    }
-}
-
-/// Returns the significant signs of a part, in text order.
-fn signs(part: &str) -> Vec<u8> {
-    let lines = part
-        .lines()
-        .filter(|line| line.contains(char::is_alphanumeric));
-    let signs = lines.flat_map(str::chars).filter(|sign| is_sign(*sign));
-    signs
-        .flat_map(|sign| u32::from(sign).to_le_bytes())
-        .collect()
-}
-
-/// Returns true for symbols, and for ASCII punctuation that prose does not use.
-fn is_sign(character: char) -> bool {
-    match character {
-        '.' | ',' | ';' | ':' | '\'' | '"' | '`' => false,
-        '\0'..='\x7f' => character.is_ascii_punctuation(),
-        '«' | '»' | '\u{ad}' | 'ª' | 'º' | 'µ' => false,
-        // Latin-1, currencies, letterlike signs, arrows, operators, dingbats, emoji.
-        '¡'..='¿' | '×' | '÷' | '‰'..='⁞' | '₠'..='⃀' | '℀'..='⯿' => true,
-        '\u{1f000}'..='\u{1faff}' => true,
-        _ => false,
     }
 }
 

@@ -13,10 +13,10 @@ use std::path::Path;
 use batch::BatchError;
 use batch::dedup::{Cluster, Finding, FindingKind, Summary};
 use corpus::FingerprintDistribution;
+use disk::OutputFile;
 use indicatif::HumanCount;
 use messages::CommandError;
 use neardup::MatchKind;
-use setup::draft_file::DraftFile;
 use setup::input::unwritable;
 
 use super::{DedupRun, closing, expected_recall};
@@ -144,7 +144,7 @@ impl Report {
             page.push_str("<h2>Fingerprints by first seven bits</h2>\n");
             chart(&mut page, fingerprints.by_first_bits());
         }
-        let written = DraftFile::begin(path).and_then(|mut draft| {
+        let written = OutputFile::replacing(path).and_then(|mut draft| {
             draft.write_all(page.as_bytes())?;
             draft.complete()
         });

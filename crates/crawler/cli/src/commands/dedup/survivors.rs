@@ -1,16 +1,15 @@
 //! The documents that `--keep` writes: documents that do not repeat an earlier one.
 
-use std::fs::File;
-use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
+use std::io;
 use std::path::Path;
 
 use corpus::{
-    Content, Document, InputDigest, InputOptions, KeepError, Kept, KeptDocuments, KeptSummary,
+    InputDigest, InputOptions, KeepError, KeptDocuments, KeptSummary, PartUnit, RepeatedParts,
     is_standard_input,
 };
 use messages::{CommandError, counted, fault};
 
-use crate::args::{DedupArgs, PartUnit};
+use crate::args::DedupArgs;
 
 /// The documents to keep, stored as the numbers of the documents to leave out.
 pub(super) struct Survivors {
@@ -29,8 +28,7 @@ impl Survivors {
         let Some(output) = &args.keep else {
             return Ok(None);
         };
-        let documents =
-            KeptDocuments::prepare(&args.paths, input, output).map_err(|error| explain(&error))?;
+        let documents = KeptDocuments::prepare(&args.paths, input, output)?;
         Ok(Some(Self {
             documents,
             dropped: Vec::new(),
@@ -56,81 +54,10 @@ impl Survivors {
         };
         written(self.documents.write(input_digest, survives))
     }
-}
 
-/// Repeated parts, in document order. They are in an unnamed temporary file, because they may not
-/// fit in memory.
-pub(super) struct RepeatedParts {
-    file: BufWriter<File>,
-}
-
-impl RepeatedParts {
-    pub(super) fn new(directory: &Path) -> io::Result<Self> {
-        let file = BufWriter::new(tempfile::tempfile_in(directory)?);
-        Ok(Self { file })
-    }
-
-    /// Adds a part of a document, both numbered from 0.
-    pub(super) fn add(&mut self, document: u64, part: u32) -> io::Result<()> {
-        self.file.write_all(&document.to_le_bytes())?;
-        self.file.write_all(&part.to_le_bytes())
-    }
-
-    fn into_reader(self) -> io::Result<PartReader> {
-        let mut file = self
-            .file
-            .into_inner()
-            .map_err(io::IntoInnerError::into_error)?;
-        file.rewind()?;
-        let mut reader = PartReader {
-            file: BufReader::new(file),
-            head: None,
-        };
-        reader.head = reader.read()?;
-        Ok(reader)
-    }
-}
-
-/// A reader of repeated parts.
-struct PartReader {
-    file: BufReader<File>,
-    head: Option<(u64, u32)>,
-}
-
-impl PartReader {
-    fn read(&mut self) -> io::Result<Option<(u64, u32)>> {
-        let mut record = [0; 12];
-        match self.file.read_exact(&mut record) {
-            Ok(()) => {}
-            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
-            Err(error) => return Err(error),
-        }
-        let (document, part) = record.split_at(8);
-        let document = u64::from_le_bytes(document.try_into().expect("it has 8 bytes"));
-        let part = u32::from_le_bytes(part.try_into().expect("it has 4 bytes"));
-        Ok(Some((document, part)))
-    }
-
-    /// Returns the repeated parts of document `number`. Call it for every document, by ascending
-    /// number.
-    fn of_document(&mut self, number: u64) -> io::Result<Vec<u32>> {
-        let mut parts = Vec::new();
-        while let Some((document, part)) = self.head
-            && document == number
-        {
-            parts.push(part);
-            self.head = self.read()?;
-        }
-        Ok(parts)
-    }
-}
-
-impl Survivors {
     /// Checks that documents can be written without some of their parts.
     pub(super) fn check_rewritable(&self) -> Result<(), CommandError> {
-        self.documents
-            .check_rewritable()
-            .map_err(|error| explain(&error))
+        Ok(self.documents.check_rewritable()?)
     }
 
     /// Reads the documents again, checks that their input digest is unchanged, and writes them
@@ -142,14 +69,8 @@ impl Survivors {
         input_digest: &InputDigest,
         unit: PartUnit,
     ) -> Result<Option<KeptSummary>, CommandError> {
-        let mut repeated = repeated.into_reader().map_err(|error| fault(&error))?;
-        written(
-            self.documents
-                .write_texts(input_digest, |number, document| {
-                    let parts = repeated.of_document(number)?;
-                    Ok(without(document, &parts, unit))
-                }),
-        )
+        let repeated = repeated.into_reader().map_err(|error| fault(&error))?;
+        written(self.documents.write_without(repeated, input_digest, unit))
     }
 }
 
@@ -160,39 +81,7 @@ fn written(outcome: Result<KeptSummary, KeepError>) -> Result<Option<KeptSummary
         Err(KeepError::Write { source, .. }) if source.kind() == io::ErrorKind::BrokenPipe => {
             Ok(None)
         }
-        Err(error) => Err(explain(&error)),
-    }
-}
-
-/// Returns a document without these parts, which are in ascending order.
-fn without(document: &Document, parts: &[u32], unit: PartUnit) -> Kept {
-    let Content::Text { text, .. } = &document.content else {
-        return Kept::Whole; // Not reached: `check_rewritable` has refused files.
-    };
-    if parts.is_empty() {
-        return Kept::Whole;
-    }
-    let is_left = |(number, part): (u32, &'_ str)| {
-        let is_repeated = parts.binary_search(&number).is_ok();
-        (!is_repeated).then(|| part.to_owned())
-    };
-    let left: String = (0..).zip(unit.parts_of(text)).filter_map(is_left).collect();
-    match left.trim().is_empty() {
-        true => Kept::Dropped,
-        false => Kept::WithText(left),
-    }
-}
-
-/// Converts an error for the user: of the inputs and names that were given, or of writing.
-fn explain(error: &KeepError) -> CommandError {
-    match error {
-        KeepError::Changed { .. }
-        | KeepError::Choice { .. }
-        | KeepError::Read { .. }
-        | KeepError::Rows { .. }
-        | KeepError::Unreadable { .. }
-        | KeepError::Write { .. } => fault(error),
-        _ => CommandError::of_usage(error),
+        Err(error) => Err(error.into()),
     }
 }
 
