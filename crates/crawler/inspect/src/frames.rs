@@ -8,13 +8,11 @@ use std::collections::{HashMap, VecDeque};
 use std::path::Path;
 
 use comparison::{HostFrame, Role};
-use crawl::LearnedFrames;
 use journal::VisitRecord;
 use messages::{CommandError, printable, say, usage};
+use policy::LearnedFrames;
 use serde::Serialize;
-use setup::crawl_directory;
-use setup::read_again::ArchivedPages;
-use setup::settings::Settings;
+use setup::{crawl_directory, read_again::ArchivedPages, settings::Settings};
 use web::{Host, PageUrl};
 
 /// Number of a host's last kept pages whose blocks are shown.

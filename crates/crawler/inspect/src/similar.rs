@@ -17,6 +17,7 @@ use serde::Serialize;
 use setup::crawl_directory;
 use setup::input::parse_url;
 use setup::settings::Settings;
+use sinks::PayloadDigest;
 use web::{PageUrl, UrlKey};
 use web_ui::{SimilarPage, caps};
 
@@ -145,7 +146,7 @@ fn signature_of_document(
     let key = History::open(state)?.key().unwrap_or(HashKey::ZERO);
     let signature_builder = SignatureBuilder::new(fingerprinter, key);
     let reader = Reader::new(settings.main_content.is_on());
-    let payload = crawl::payload_name(document.content.bytes());
+    let payload = PayloadDigest::of(document.content.bytes()).name();
     Ok(signature_builder.signature(payload, reader.text(&reader.read(&document.content))))
 }
 

@@ -16,10 +16,12 @@ use std::path::Path;
 
 use journal::{DiscoveredUrl, ExcludedLinks, ReasonKind, Record, Totals, VisitRecord};
 use messages::{CommandError, SlowProgress, counted, fault};
-use setup::crawl_directory;
-use setup::crawl_store::scope_in_force;
-use setup::read_again::{ArchivedPages, BATCH};
-use setup::settings::Settings;
+use setup::{
+    crawl_directory,
+    crawl_store::scope_in_force,
+    read_again::{ArchivedPages, BATCH},
+    settings::Settings,
+};
 use store::HOSTS_RULE;
 use web::{CanonicalForm, Document, PageUrl, Scope};
 
@@ -270,7 +272,7 @@ impl JournalFacts {
                 continue;
             }
             let (policy, scope) = (&pages.policy, &self.scope);
-            let ruled = crawl::why_unvisited(policy, scope, page, row.depth, document, link);
+            let ruled = policy::why_unvisited(policy, scope, page, row.depth, document, link);
             let ruled = ruled.or_else(|| (!is_read).then(|| beyond_limits::reason(page)));
             let (kind, reason) = ruled.unwrap_or_else(|| self.not_queued(&link.url));
             let skipped = Skipped {

@@ -17,12 +17,13 @@ use std::error::Error;
 use std::sync::{Arc, RwLock, RwLockWriteGuard};
 
 use crawl::{
-    ActiveOverrides, CrawlContext, DiskSpace, ListingQuota, Policy, RobotsFiles, ShortestWays,
-    Stop, Telemetry,
+    ActiveOverrides, CrawlContext, DiskSpace, ListingQuota, RobotsFiles, ShortestWays, Stop,
+    Telemetry,
 };
 use disk::{Disk, ReservedDisk, SystemDisk};
 use journal::DiscoveredUrl;
 use messages::{CommandError, fault, remedy_of};
+use policy::Policy;
 use shared_store::Session;
 use sinks::Sink;
 use store::{EmbeddedStore, Frontier};

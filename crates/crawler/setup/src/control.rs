@@ -5,7 +5,7 @@
 //! a shared crawl applies the file in its directory, or, if the file does not exist, the text that
 //! `crawler control` wrote to the store. An invalid file changes nothing. Each change and each
 //! mistake is reported once, in crawl.log and on standard error. `DIR/state/control.json` records
-//! the control file in effect, for `status`, `why` and `verify`. [`crawl::control_file`] defines
+//! the control file in effect, for `status`, `why` and `verify`. [`policy::control_file`] defines
 //! the keys; `actions.rs` applies the actions.
 
 pub mod actions;
@@ -16,12 +16,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crawl::control_file::{self, CONTROL, ControlRecord, MAX_BYTES};
-use crawl::{Actions, CrawlContext, RuntimeOverrides};
+use crawl::CrawlContext;
 use disk::SystemDisk;
-use fetch::PacingRules;
 use journal::StoreFault;
 use messages::{CommandError, fault, usage};
+use policy::{
+    Actions, RuntimeOverrides,
+    control_file::{self, CONTROL, ControlRecord, MAX_BYTES},
+};
+use requests::PacingRules;
 use tokio::time::MissedTickBehavior;
 
 use self::actions::ActionStore;

@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use crawl::control_file::CONTROL;
 use disk::SystemDisk;
 use journal::StoreFault;
 use messages::{CommandError, fault};
+use policy::control_file::CONTROL;
 use store::{EarlierCrawls, EmbeddedStore, Frontier};
 use tokio::runtime::Runtime;
 use web::{CanonicalForm, Clock, Scope};

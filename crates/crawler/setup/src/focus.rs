@@ -13,10 +13,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use corpus::ArchivedPage;
-use crawl::{Focus, LearnedWords, TopicOfSeeds};
+use crawl::{Focus, TopicOfSeeds};
 use disk::{Disk, SystemDisk};
 use messages::{CommandError, fault, printable, say, usage};
 use neardup::HashKey;
+use policy::LearnedWords;
 use reading::page_text;
 use serde::{Deserialize, Serialize};
 use store::EmbeddedStore;

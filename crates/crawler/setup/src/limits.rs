@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use bytesize::ByteSize;
-use crawl::Policy;
 use journal::{CutSum, Limit, UnreadFormat};
 use messages::grouped;
+use policy::Policy;
 
 /// Describes the limits on one line; `None` if no visit was cut.
 pub fn in_words(limits: &BTreeMap<&'static str, CutSum>) -> Option<String> {

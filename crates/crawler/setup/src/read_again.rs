@@ -5,9 +5,9 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use corpus::{ArchivedPage, PageArchive, next_record};
-use crawl::Policy;
 use journal::VisitRecord;
 use messages::{CommandError, fault, printable, say};
+use policy::Policy;
 use rayon::prelude::*;
 use web::{Document, Exchange};
 

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use corpus::{MAX_DOCUMENT, exchange};
-use crawl::{IndexedPages, Policy};
 use journal::Fate;
 use messages::{CommandError, SlowProgress, fault, pasted, printable, remedy_of, say};
+use policy::{IndexedPages, Policy};
 use search::{IndexFault, IndexOptions, IndexPage, Searchable, Writer};
 use sinks::warc::{ReadFault, Record, WarcReader, WarcStream, is_foreign, locate, name_of};
 use sinks::{ArchiveEnd, IndexText, Sink};

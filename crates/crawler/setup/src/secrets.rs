@@ -8,9 +8,10 @@ mod options;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use fetch::{BadCookie, Cookie, SecretField, Secrets, read_cookies, read_netrc};
+use fetch::{BadCookie, Cookie, Secrets, read_cookies, read_netrc};
 use http::header::AUTHORIZATION;
 use messages::{CommandError, usage};
+use requests::SecretField;
 use web::{Clock, Host, HostPattern, HostTable, PageUrl};
 
 pub use self::options::SecretArgs;
@@ -86,7 +87,7 @@ impl GivenSecrets {
                     None => fields.push(parsed(text, &place)?),
                 }
             }
-            if let Some(bad) = fields.iter().find(|field| field.names_its_origin()) {
+            if let Some(bad) = fields.iter().find(|field| field.origin().is_some()) {
                 let name = bad.name();
                 return Err(usage(format!(
                     "{place}: {name} belongs to the host; omit the origin"
@@ -119,7 +120,7 @@ impl GivenSecrets {
         let now = clock.now();
         let expired = self.cookies.iter().filter(|cookie| cookie.is_over(now));
         let (expired, cookies) = (expired.count(), self.cookies.len());
-        let some_for_all = self.fields.iter().any(|field| !field.names_its_origin());
+        let some_for_all = self.fields.iter().any(|field| !field.origin().is_some());
         let of_hosts = with_logins(self.of_hosts, self.logins);
         let secrets =
             Secrets::new(self.fields, self.cookies, seeds).with_fields_of_hosts(of_hosts, seeds);

@@ -16,8 +16,8 @@ mod shared;
 use std::path::PathBuf;
 
 use clap::Args;
-use crawl::{DuplicateLinks, IndexedPages, OffTopic, OnDuplicate, Requisites};
 use neardup::Features;
+use policy::{DuplicateLinks, IndexedPages, OffTopic, OnDuplicate, Requisites};
 use reading::Sitemaps;
 use serde::{Deserialize, Serialize};
 use sinks::DigestAlgorithm;

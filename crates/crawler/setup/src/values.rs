@@ -8,10 +8,9 @@ use bytesize::ByteSize;
 use clap::ValueEnum;
 use neardup::HashKey;
 use neardup::tables::{Plan, TableDesign};
+pub use policy::values::{Rate, Span, maybe_word, word};
 use serde::{Deserialize, Serialize};
 use web::{InvalidLastmod, Lastmod};
-
-pub use crawl::values::{Rate, Span, maybe_word, word};
 
 /// A size: `50MiB`, `1.5 GB`; a bare number is bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,10 +13,11 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crawl::{CrawlContext, Finish, Policy, RuleChange, Stop};
+use crawl::{CrawlContext, Finish, RuleChange, Stop};
 use disk::{Disk, SystemDisk};
 use journal::{DiscoveredUrl, VisitRecord};
 use messages::{CommandError, SlowProgress, fault};
+use policy::Policy;
 use store::EmbeddedStore;
 use tokio::runtime::Handle;
 use tokio::time::Instant;

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use crawl::control_file::{self, MAX_BYTES};
 use messages::{CommandError, say, usage};
+use policy::control_file::{self, MAX_BYTES};
 use setup::{input, shared};
 use shared_store::Connection;
 

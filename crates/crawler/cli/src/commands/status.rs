@@ -3,13 +3,11 @@
 
 mod hosts;
 
-use crawl::control_file;
 use inspect::leftovers;
 use inspect::status::Status;
 use messages::{CommandError, counted, printable};
-use setup::settings::Settings;
-use setup::shared::OpenCrawl;
-use setup::{control, crawl_directory, limits};
+use policy::control_file;
+use setup::{control, crawl_directory, limits, settings::Settings, shared::OpenCrawl};
 use statistics::CrawlStatistics;
 
 use super::column;

@@ -15,10 +15,10 @@ use disk::{Disk, SystemDisk};
 use journal::{DiscoveredUrl, History, Page, Record, RetainedPage, VisitRecord};
 use messages::{CommandError, SlowProgress, fault, warn};
 use neardup::{HashKey, PageSignature};
-use setup::crawl_store::runtime;
-use setup::seeds::each_of_crawl;
-use setup::settings::Settings;
-use setup::{archiving, assembly, crawl_directory, features};
+use setup::{
+    archiving, assembly, crawl_directory, crawl_store::runtime, features, seeds::each_of_crawl,
+    settings::Settings,
+};
 use sinks::ArchiveEnd;
 use store::{ArchivePlace, JournalRebuild, RestoredAdmission, RestoredVisit};
 use topic::Topic;
@@ -33,7 +33,7 @@ use super::{Report, foreign};
 pub(super) struct Rebuilding {
     restoring: JournalRebuild,
     adaptive_signatures: AdaptiveSignatures,
-    policy: crawl::Policy,
+    policy: policy::Policy,
     /// Topic of a focused crawl, with its learned weights.
     topic: Option<Topic>,
     scope: Scope,

@@ -21,9 +21,11 @@ use journal::{DiscoveredUrl, FinishedVisit, ReasonKind, Record, revocations};
 use messages::CommandError;
 use rayon::prelude::*;
 use serde::Serialize;
-use setup::crawl_store::scope_in_force;
-use setup::read_again::{ArchivedPages, BATCH};
-use setup::settings::Settings;
+use setup::{
+    crawl_store::scope_in_force,
+    read_again::{ArchivedPages, BATCH},
+    settings::Settings,
+};
 use web::{Document, LinkKind, PageUrl, Scope};
 
 use super::Findings;
@@ -138,7 +140,7 @@ impl Links<'_> {
                 continue;
             }
             let (policy, scope, depth) = (&self.pages.policy, &self.scope.scope, visit.row.depth);
-            match crawl::why_unvisited(policy, scope, page, depth, document, link) {
+            match policy::why_unvisited(policy, scope, page, depth, document, link) {
                 Some((ReasonKind::Trap, _)) => explained += 1,
                 Some(_) => {}
                 None if self.journal.has_hosts_enough(&link.url) => explained += 1,

@@ -4,9 +4,9 @@ use std::fs::{DirEntry, File, OpenOptions};
 use std::io;
 use std::path::Path;
 
-use crawl::control_file::CONTROL;
 use disk::Disk;
 use messages::{CommandError, pasted, usage};
+use policy::control_file::CONTROL;
 use store::EmbeddedStore;
 
 use super::long_list::ReadList;

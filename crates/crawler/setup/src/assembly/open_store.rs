@@ -3,10 +3,10 @@
 use std::collections::HashSet;
 use std::sync::{Arc, RwLock};
 
-use crawl::FailedPages;
 use disk::Disk;
 use journal::{StoreFault, VisitRecord};
 use messages::{CommandError, fault, in_use};
+use policy::FailedPages;
 use shared_store::{Session, SharedOptions, SharedStore};
 use sinks::Sink;
 use store::{EmbeddedStore, Frontier, NearDupIndex, StoreOptions};

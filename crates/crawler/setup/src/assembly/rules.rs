@@ -4,14 +4,13 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crawl::{DuplicateLinks, Policy};
 use disk::Disk;
-use fetch::{
-    FetchLimits, FetchOptions, FileBudget, HostPacing, MemoryBudget, PacingRules, Secrets, Stalls,
-};
+use fetch::{FetchLimits, FetchOptions, FileBudget, MemoryBudget, Secrets, Stalls};
 use messages::{CommandError, usage};
 use neardup::HashKey;
+use policy::{DuplicateLinks, Policy};
 use reading::{ListingRules, ReadingRules};
+use requests::{HostPacing, PacingRules};
 use store::{EarlierCrawls, FrontierRules, HostLimits, StoreOptions};
 use web::{CanonicalForm, Clock, Scope, TrapRules};
 

@@ -5,10 +5,9 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Weak;
 
-use crawl::control_file::ControlRecord;
-use crawl::{Actions, FailedPages};
 use journal::{PatternName, StoreFault};
 use messages::{counted, printable};
+use policy::{Actions, FailedPages, control_file::ControlRecord};
 use shared_store::SharedStore;
 use store::{DistinctEffect, EmbeddedStore};
 use tokio::runtime::Handle;

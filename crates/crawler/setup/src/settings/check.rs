@@ -2,10 +2,12 @@
 
 use std::fmt::Display;
 
-use crawl::OffTopic;
-use crawl::values::{check_concurrency, check_factor};
 use messages::{CommandError, fault, usage};
 use neardup::tables::MAX_DISTANCE;
+use policy::{
+    OffTopic,
+    values::{check_concurrency, check_factor},
+};
 use web::MainSelectors;
 
 use super::Settings;

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crawl::{DuplicateLinks, IndexedPages, OffTopic, OnDuplicate, Requisites};
 use neardup::Features;
+use policy::{DuplicateLinks, IndexedPages, OffTopic, OnDuplicate, Requisites};
 use reading::Sitemaps;
 use sinks::DigestAlgorithm;
 use sinks::warc::Packing;

@@ -4,11 +4,12 @@ use std::fmt::Display;
 use std::num::NonZeroU32;
 use std::str::FromStr;
 
-use crawl::Requisites;
-use fetch::{AddressBound, InsecureHost, ProxyUrl, ResolveRule};
+use fetch::{InsecureHost, ResolveRule};
 use messages::{CommandError, usage};
 use neardup::Thresholds;
+use policy::Requisites;
 use reading::{HostReading, ReadingSettings};
+use requests::{AddressBound, ProxyUrl};
 use store::ComparisonOptions;
 use web::{CanonicalForm, GroupBy, Relations};
 

@@ -13,13 +13,14 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use fetch::{ClientCertificate, ClientCertificates, SecretField};
+use fetch::{ClientCertificate, ClientCertificates};
+use policy::values::check_concurrency;
+use requests::SecretField;
 use serde::{Deserialize, Deserializer, Serialize, de};
 use web::{Host, HostPattern, HostTable, MainSelectors, PageUrl};
 
 use super::Settings;
 use crate::values::{Span, maybe_word};
-use crawl::values::check_concurrency;
 
 /// Tables by host pattern.
 pub type HostTables = BTreeMap<HostPattern, HostSettings>;
@@ -81,7 +82,7 @@ impl<'de> Deserialize<'de> for HostHeaders {
         };
         for field in fields.iter().filter(|field| !field.starts_with('@')) {
             let parsed = SecretField::parse(field).map_err(de::Error::custom)?;
-            if parsed.names_its_origin() {
+            if parsed.origin().is_some() {
                 return Err(de::Error::custom(
                     "a field of a host must not have an origin: \"Name: value\"",
                 ));

@@ -1,6 +1,6 @@
 //! Settings that admit more URLs or content than in the previous session.
 
-use crawl::{DuplicateLinks, OnDuplicate, Requisites};
+use policy::{DuplicateLinks, OnDuplicate, Requisites};
 use reading::Sitemaps;
 use web::ScopeKind;
 

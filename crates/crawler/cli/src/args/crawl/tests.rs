@@ -3,12 +3,14 @@
 use std::path::Path;
 use std::time::Duration;
 
-use ::crawl::{OnDuplicate, Requisites};
+use ::policy::{OnDuplicate, Requisites};
 use clap::{CommandFactory, Parser};
-use setup::preset::Preset;
-use setup::secrets;
-use setup::settings::{Origin, SETTINGS_FILE, Settings};
-use setup::values::Span;
+use setup::{
+    preset::Preset,
+    secrets,
+    settings::{Origin, SETTINGS_FILE, Settings},
+    values::Span,
+};
 
 use crate::args::Arguments;
 

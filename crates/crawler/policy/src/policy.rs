@@ -3,15 +3,16 @@
 use std::fmt;
 use std::str::FromStr;
 
-use journal::Fate;
+use journal::{Fate, Limit};
 use reading::ReadingRules;
 use sinks::DigestAlgorithm;
 use web::{
-    LanguageFilter, PageUrl, Relations, Trap, TrapRules, TypeFilter, UnknownChoice, parse_choice,
+    LanguageFilter, MAX_URL_BYTES, PageUrl, Relations, Trap, TrapRules, TypeFilter, UnknownChoice,
+    parse_choice,
 };
 
-use crate::steps::duplicate_links::DuplicateLinks;
-use crate::steps::requisites::Requisites;
+use crate::duplicate_links::DuplicateLinks;
+use crate::requisites::Requisites;
 
 /// The rules of a crawl.
 #[derive(Clone, Debug)]
@@ -76,13 +77,37 @@ impl Policy {
     }
 
     /// Returns true if the links of a page at this depth are too far from a seed.
-    pub(crate) fn is_deepest(&self, depth: u32) -> bool {
+    #[must_use]
+    pub fn is_deepest(&self, depth: u32) -> bool {
         self.max_depth.is_some_and(|max| depth >= max)
     }
 
     /// Returns the trap rule that a link of a page matches, if there is one.
-    pub(crate) fn trap(&self, page: &PageUrl, link: &PageUrl) -> Option<Trap> {
+    #[must_use]
+    pub fn trap(&self, page: &PageUrl, link: &PageUrl) -> Option<Trap> {
         self.traps.as_ref()?.judge(link, Some(page))
+    }
+
+    /// Returns the value of a limit; `None` for limits with several values and for limits of the
+    /// transfer.
+    #[must_use]
+    pub fn limit(&self, limit: Limit) -> Option<u64> {
+        let (read, listings) = (&self.reading.limits, &self.reading.listings);
+        Some(match limit {
+            Limit::Body | Limit::Time | Limit::Growth | Limit::Tree => return None,
+            Limit::PageBytes => self.reading.max_decoded,
+            Limit::Steps => read.stream_effort as u64,
+            Limit::Text => read.text as u64,
+            Limit::Links => read.links as u64,
+            Limit::UrlBytes => MAX_URL_BYTES as u64,
+            Limit::Requisites => Requisites::MAX_PER_PAGE as u64,
+            Limit::RequisiteSteps => Requisites::MAX_STEPS.into(),
+            Limit::SitemapBytes => listings.bytes,
+            Limit::SitemapEntries => listings.limits.entries as u64,
+            Limit::SitemapNesting => listings.nesting.into(),
+            Limit::SitemapsPerHost => listings.sitemaps_per_host.into(),
+            Limit::ListedPages => listings.pages_per_host,
+        })
     }
 }
 

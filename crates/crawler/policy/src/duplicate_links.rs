@@ -18,7 +18,6 @@ use std::fmt;
 use std::str::FromStr;
 
 use journal::DiscoveredUrl;
-
 use web::{UnknownChoice, parse_choice};
 
 /// A choice of what happens to the links of pages that are not archived as duplicates.
@@ -37,7 +36,8 @@ impl DuplicateLinks {
     /// Returns how the links of a duplicate are queued. The links of seeds are always queued. If
     /// the page is a mirror, which means that its original is a page of another domain in this
     /// crawl, its links wait behind all other pages of the crawl.
-    pub(crate) const fn of_duplicate(self, is_seed: bool, is_mirror: bool) -> Following {
+    #[must_use]
+    pub const fn of_duplicate(self, is_seed: bool, is_mirror: bool) -> Following {
         match (self, is_seed) {
             (Self::Follow, _) | (Self::None, true) => Following::All,
             (Self::Probe, _) | (Self::None, false) if is_mirror => Following::Mirrored,
@@ -66,7 +66,7 @@ impl FromStr for DuplicateLinks {
 
 /// A way to queue the links of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Following {
+pub enum Following {
     /// No link is queued.
     Nowhere,
     /// Links are queued like the links of a page that was not archived.
@@ -80,18 +80,21 @@ pub(crate) enum Following {
 
 impl Following {
     /// Returns [`Self::All`] if the page may be followed, and [`Self::Nowhere`] otherwise.
-    pub(crate) const fn all_if(may_follow: bool) -> Self {
+    #[must_use]
+    pub const fn all_if(may_follow: bool) -> Self {
         if may_follow { Self::All } else { Self::Nowhere }
     }
 
     /// Returns true if any link is queued.
-    pub(crate) const fn leads_on(self) -> bool {
+    #[must_use]
+    pub const fn leads_on(self) -> bool {
         !matches!(self, Self::Nowhere)
     }
 
     /// Marks the pages among the URLs for probing, if this way probes; page requisites are not
     /// pages.
-    pub(crate) fn queued(self, finds: Vec<DiscoveredUrl>) -> Vec<DiscoveredUrl> {
+    #[must_use]
+    pub fn queued(self, finds: Vec<DiscoveredUrl>) -> Vec<DiscoveredUrl> {
         let queued = finds.into_iter().map(|find| match (self, find.requisite) {
             (Self::Probed, 0) => find.probed(),
             (Self::Mirrored, 0) => find.mirrored(),

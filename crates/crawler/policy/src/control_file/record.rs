@@ -12,7 +12,7 @@ use disk::Disk;
 use serde::{Deserialize, Serialize};
 
 use super::ControlError;
-use crate::runtime::runtime_overrides::RuntimeOverrides;
+use crate::runtime_overrides::RuntimeOverrides;
 
 /// The record of the control file in force in a crawl, or when it last ran.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]

@@ -7,7 +7,8 @@ use journal::{DiscoveredUrl, Limit};
 use reading::ListingRules;
 use web::{Host, PageUrl, UrlKey};
 
-use super::ROBOTS;
+/// The path where a site says what crawlers may request.
+pub(crate) const ROBOTS: &str = "/robots.txt";
 
 /// Maximum number of hosts, and of sitemaps, that are remembered. Beyond, all are forgotten and
 /// counting starts again: the quota is a brake.
@@ -35,7 +36,7 @@ struct HostTally {
 
 /// The place of a sitemap in the queue of its host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum QueuePlace {
+pub(crate) enum QueuePlace {
     /// Before the pages of its host, like any page that was found early.
     First,
     /// After all other pages of its host.
@@ -44,7 +45,7 @@ pub(super) enum QueuePlace {
 
 impl QueuePlace {
     /// Gives a discovered URL this place in the queue.
-    pub(super) fn of(self, find: DiscoveredUrl) -> DiscoveredUrl {
+    pub(crate) fn of(self, find: DiscoveredUrl) -> DiscoveredUrl {
         let priority = match self {
             Self::First => find.priority,
             Self::Last => DiscoveredUrl::BEHIND,
@@ -76,7 +77,7 @@ impl HostTally {
 impl ListingQuota {
     /// Counts one more sitemap that the robots.txt of `origin` names, and returns its place in the
     /// queue; `None` if the quota is used up.
-    pub(super) fn admit_named(
+    pub(crate) fn admit_named(
         &self,
         rules: &ListingRules,
         origin: &PageUrl,
@@ -99,7 +100,7 @@ impl ListingQuota {
 
     /// Counts one more sitemap in the index `find`, fetched from `at`, and returns its place in the
     /// queue, or the limit that is reached.
-    pub(super) fn admit_nested(
+    pub(crate) fn admit_nested(
         &self,
         rules: &ListingRules,
         find: &DiscoveredUrl,
@@ -122,7 +123,7 @@ impl ListingQuota {
     }
 
     /// Counts one more page that the host of `at` lists; returns false if the quota is used up.
-    pub(super) fn admit_page(&self, rules: &ListingRules, at: &PageUrl) -> bool {
+    pub(crate) fn admit_page(&self, rules: &ListingRules, at: &PageUrl) -> bool {
         let mut counts = self.counts();
         let tally = counts.tally(at);
         tally.pages += 1;
@@ -134,7 +135,7 @@ impl ListingQuota {
     }
 
     /// Returns true if this URL was queued as a sitemap in this session.
-    pub(super) fn knows(&self, sitemap: UrlKey) -> bool {
+    pub(crate) fn knows(&self, sitemap: UrlKey) -> bool {
         self.counts().levels.contains_key(&sitemap)
     }
 

@@ -2,7 +2,7 @@
 //! topic with each word.
 //!
 //! Words are counted by their numbers in the topic, so the counts are valid only for a topic of the
-//! same number of seeds (`topic_of_seeds.rs`).
+//! same number of seeds.
 
 use serde::{Deserialize, Serialize};
 use topic::{DocumentFrequencies, Judged, Topic};
@@ -11,12 +11,12 @@ use topic::{DocumentFrequencies, Judged, Topic};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LearnedWords {
     /// The frequencies in all pages off topic.
-    pub(super) all: DocumentFrequencies,
+    all: DocumentFrequencies,
     /// The frequencies that the topic was last weighed with.
     in_force: DocumentFrequencies,
     /// The number of seeds that the topic was made from, with `--topic-of-seeds`: words are counted
     /// by their number in the topic.
-    pub(super) seeds: usize,
+    seeds: usize,
 }
 
 impl LearnedWords {
@@ -32,6 +32,18 @@ impl LearnedWords {
         }
     }
 
+    /// Returns the number of pages off topic that were counted.
+    #[must_use]
+    pub fn pages(&self) -> u64 {
+        self.all.documents()
+    }
+
+    /// Returns the number of seeds that the topic was made from.
+    #[must_use]
+    pub fn seeds(&self) -> usize {
+        self.seeds
+    }
+
     /// Returns the topic, weighed as it was when the crawl last learned.
     #[must_use]
     pub fn weighed(&self, topic: &Topic) -> Topic {
@@ -39,7 +51,7 @@ impl LearnedWords {
     }
 
     /// Counts a page off topic; returns true if the topic should be weighed again.
-    pub(super) fn learn(&mut self, judged: &Judged) -> bool {
+    pub fn learn(&mut self, judged: &Judged) -> bool {
         self.all.learn(judged);
         let is_due = self.all.is_due();
         if is_due {
@@ -61,7 +73,7 @@ mod tests {
         let mut words = LearnedWords::default().of_seeds(2);
         words.learn(&topic.judge(&PageText::of("bread"), None));
         assert_eq!(words.clone().of_seeds(2), words);
-        assert_eq!(words.clone().of_seeds(3).all.documents(), 0);
+        assert_eq!(words.clone().of_seeds(3).pages(), 0);
         assert_eq!(words.of_seeds(3).of_seeds(3).seeds, 3);
     }
 }

@@ -177,7 +177,8 @@ pub fn check_concurrency(pages: usize) -> Result<(), &'static str> {
 }
 
 /// Returns the host of a name; `None` if it has other parts of a URL.
-pub(crate) fn host_named(name: &str) -> Option<Host> {
+#[must_use]
+pub fn host_named(name: &str) -> Option<Host> {
     let url = PageUrl::parse(&format!("http://{name}/"), &CanonicalForm::keep_all()).ok()?;
     let is_bare = url.as_str() == format!("http://{}/", url.host());
     (is_bare && !name.contains('@')).then(|| url.host())

@@ -1,24 +1,15 @@
 //! Settings that may change while a crawl runs.
 //!
 //! [`RuntimeOverrides`] is one value that is replaced as a whole; a setting without an override
-//! holds. Overrides take effect only through [`CrawlContext::apply`]: the pacer uses them from its
-//! next decision on, the scope from the next page on (also for queued pages), and the leasing loop
-//! is woken.
-//!
-//! [`CrawlContext::apply`]: crate::CrawlContext::apply
-//!
-//! Invariant: a wait that was promised to a host stays. Longer delays count from its last response,
-//! shorter ones from its next.
+//! holds. They take effect through `CrawlContext::apply` of `crawl`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU32;
-use std::sync::Arc;
 use std::time::Duration;
 
-use fetch::PacingRules;
 use journal::PatternName;
-use tokio::sync::watch;
-use web::{Exclusions, Host, OutOfScope, PageUrl};
+use requests::PacingRules;
+use web::{Exclusions, Host, PageUrl};
 
 use crate::failed_pages::FailedPages;
 
@@ -33,7 +24,7 @@ pub struct RuntimeOverrides {
     pub max_delay: Option<Duration>,
     /// In place of [`PacingRules::rate`].
     pub rate: Option<NonZeroU32>,
-    /// In place of [`crate::Limits::concurrency`].
+    /// In place of the limit on pages in flight.
     pub concurrency: Option<usize>,
     /// Pages that are not visited, in addition to the exclusions of the scope.
     pub exclude: Exclusions,
@@ -99,34 +90,6 @@ impl Actions {
                 .filter(|pages| is_left(format!("retry {pages}")))
                 .collect(),
         }
-    }
-}
-
-/// The overrides in force; each change is broadcast.
-#[derive(Debug, Default)]
-pub struct ActiveOverrides(watch::Sender<Arc<RuntimeOverrides>>);
-
-impl ActiveOverrides {
-    /// Returns the overrides in force.
-    #[must_use]
-    pub fn current(&self) -> Arc<RuntimeOverrides> {
-        Arc::clone(&self.0.borrow())
-    }
-
-    /// Returns a receiver of every change from now on.
-    pub(crate) fn changes(&self) -> watch::Receiver<Arc<RuntimeOverrides>> {
-        self.0.subscribe()
-    }
-
-    /// Puts these overrides in force.
-    pub(crate) fn replace(&self, overrides: RuntimeOverrides) {
-        self.0.send_replace(Arc::new(overrides));
-    }
-
-    /// Returns the reason why a page that was in scope when it was found is not visited now, if
-    /// there is one.
-    pub(crate) fn exclusion(&self, url: &PageUrl) -> Option<OutOfScope> {
-        self.0.borrow().exclude.judge(url).err()
     }
 }
 

@@ -26,8 +26,8 @@ use std::time::Duration;
 use web::{Exchange, GroupBy, Host, HostTable, Timestamp, WaitReason};
 
 use crate::consequence::{Consequence, Rest};
-use crate::failure::{FailureKind, FetchFailure};
-use crate::politeness::retry_after::retry_after;
+use crate::failure_kind::FailureKind;
+use crate::retry_after::retry_after;
 
 /// The pacing rules of a crawl.
 #[derive(Clone, Debug, PartialEq)]
@@ -127,18 +127,18 @@ pub enum ResponseKind {
 }
 
 impl PacedResponse {
-    /// Returns the response in the outcome of a fetch; a date in `Retry-After` is relative to
+    /// Returns the response in the outcome of a request; a date in `Retry-After` is relative to
     /// `now`.
     #[must_use]
-    pub fn of(outcome: &Result<Exchange, FetchFailure>, now: Timestamp) -> Self {
+    pub fn of(outcome: Result<&Exchange, FailureKind>, now: Timestamp) -> Self {
         match outcome {
             Ok(exchange) => Self {
                 elapsed: exchange.elapsed,
                 kind: ResponseKind::of_exchange(exchange, now),
             },
-            Err(failure) => Self {
+            Err(kind) => Self {
                 elapsed: Duration::ZERO,
-                kind: ResponseKind::of_failure(failure.kind()),
+                kind: ResponseKind::of_failure(kind),
             },
         }
     }
@@ -196,7 +196,7 @@ pub struct Cooldown {
 impl Cooldown {
     /// Returns the longer of two waits; this one if they are equal.
     #[must_use]
-    pub(crate) fn or_longer(self, wait: Duration, why: WaitReason) -> Self {
+    pub fn or_longer(self, wait: Duration, why: WaitReason) -> Self {
         if wait > self.wait {
             Self { wait, why }
         } else {
@@ -292,7 +292,8 @@ impl PacingRules {
     }
 
     /// Returns the rules of hosts that have some of their own.
-    pub(crate) fn with(&self, own: HostPacing) -> Self {
+    #[must_use]
+    pub fn with(&self, own: HostPacing) -> Self {
         let delay = own.delay.unwrap_or(self.delay);
         Self {
             delay,

@@ -5,15 +5,13 @@
 //!
 //! | | the proxy is asked for | guarded |
 //! |---|---|---|
-//! | `socks5://` | an address | by us alone: it comes from [`Names`], as without one |
+//! | `socks5://` | an address | by us alone: it comes from our own look-up, as without one |
 //! | `http://`, `https://` | the name (CONNECT) or the URL | by us, and **again by the proxy** |
 //! | `socks5h://` | the name | addresses and `localhost` only |
 //!
 //! With `http://` and `https://`, an https page is asked for by CONNECT with its name, an http page
 //! by its URL; we look the name up beforehand and refuse a private one. With `socks5h://`, names
 //! that the proxy alone can resolve (`.onion`) cannot be judged here.
-//!
-//! [`Names`]: crate::ssrf_guard::names::Names
 //!
 //! So a name server that answers the proxy differently than us (DNS rebinding) is stopped under
 //! `socks5://`, and otherwise only by a proxy that refuses private addresses itself. The proxy's
@@ -73,7 +71,7 @@ pub enum ProxyUrlError {
 
 /// The check of a host before the proxy is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ProxyPrecheck {
+pub enum ProxyPrecheck {
     /// No check: the connection's own look-up is guarded.
     Nothing,
     /// The addresses of the host's name.
@@ -124,7 +122,8 @@ impl FromStr for ProxyUrl {
 
 impl ProxyUrl {
     /// Returns the check to make before the proxy is asked for a page of `host`.
-    pub(crate) fn precheck(&self, host: &str) -> ProxyPrecheck {
+    #[must_use]
+    pub fn precheck(&self, host: &str) -> ProxyPrecheck {
         match self.kind {
             Kind::Http | Kind::Https => ProxyPrecheck::Addresses,
             Kind::Socks5h => ProxyPrecheck::Spelling,
@@ -136,33 +135,39 @@ impl ProxyUrl {
     }
 
     /// Returns true if the proxy reads requests for such pages itself, and may refuse them in HTTP.
-    pub(crate) fn reads_requests(&self, https: bool) -> bool {
+    #[must_use]
+    pub fn reads_requests(&self, https: bool) -> bool {
         !https && matches!(self.kind, Kind::Http | Kind::Https)
     }
 
     /// Returns true if the proxy resolves names.
-    pub(crate) fn looks_up_itself(&self) -> bool {
+    #[must_use]
+    pub fn looks_up_itself(&self) -> bool {
         self.kind == Kind::Socks5h
     }
 
     /// Returns the host of the proxy.
-    pub(crate) fn host(&self) -> &str {
+    #[must_use]
+    pub fn host(&self) -> &str {
         &self.host
     }
 
     /// Returns true for `socks5` and `socks5h`.
-    pub(crate) fn is_socks(&self) -> bool {
+    #[must_use]
+    pub fn is_socks(&self) -> bool {
         matches!(self.kind, Kind::Socks5 | Kind::Socks5h)
     }
 
     /// Returns scheme, host and port, without user and password.
-    pub(crate) fn uri(&self) -> Uri {
+    #[must_use]
+    pub fn uri(&self) -> Uri {
         let uri = format!("{}://{}:{}", self.url.scheme(), self.host, self.port);
         Uri::try_from(uri).expect("the URL was parsed as a URI")
     }
 
     /// Returns user and password, if the URL has any.
-    pub(crate) fn login(&self) -> Option<(String, String)> {
+    #[must_use]
+    pub fn login(&self) -> Option<(String, String)> {
         let (user, password) = (self.url.username(), self.url.password());
         if user.is_empty() && password.is_none() {
             return None;
@@ -172,7 +177,8 @@ impl ProxyUrl {
     }
 
     /// Returns the value of `Proxy-Authorization` (RFC 7617), if there are user and password.
-    pub(crate) fn basic_login(&self) -> Option<HeaderValue> {
+    #[must_use]
+    pub fn basic_login(&self) -> Option<HeaderValue> {
         let (user, password) = self.login()?;
         let login = BASE64.encode(format!("{user}:{password}").as_bytes());
         let value = HeaderValue::try_from(format!("Basic {login}"));

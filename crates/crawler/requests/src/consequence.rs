@@ -17,12 +17,12 @@
 //! | refused by us, too large | the page's | – | once | |
 //! | our disk is full | ours | – | without end | |
 //!
-//! - **The connection's** is not in the table: [`Fetch`](crate::Fetch) repeats a request at once on
+//! - **The connection's** is not in the table: the client repeats a request at once on
 //!   a new connection if a reused one ended before a response (RFC 9112 9.3.1), answered 408 or
 //!   421, or did not process it (REFUSED_STREAM, GOAWAY, HTTP_1_1_REQUIRED: RFC 9113 8.7, 6.8, 7).
 //!   What still fails then is the host's fault.
 //! - **The host's**, **the network's**: the host rests, for longer with each failure in a row
-//!   (`politeness/pacing.rs`). The failure counts against the page only if the host is well
+//!   (`pacing.rs`). The failure counts against the page only if the host is well
 //!   otherwise: its response before was good. So a host that is down loses its turn, not its pages,
 //!   and a page that always fails is given up.
 //! - **The page's**: it is final, or counted.
@@ -32,7 +32,7 @@
 
 use std::time::Duration;
 
-use crate::failure::FailureKind;
+use crate::failure_kind::FailureKind;
 
 /// Whose fault a failure is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,14 +2,12 @@
 
 use std::time::Duration;
 
-use fetch::{
-    Cooldown, FetchFailure, HostPace, PacedResponse, PacingRules, ResponseKind, retry_after,
-};
 use http::HeaderMap;
 use proptest::prelude::*;
-use web::{Exchange, Protocol, Timestamp, WaitReason};
-
-use crate::server::page;
+use requests::{
+    Cooldown, FailureKind, HostPace, PacedResponse, PacingRules, ResponseKind, retry_after,
+};
+use web::{CanonicalForm, Exchange, PageUrl, Protocol, Timestamp, WaitReason};
 
 const fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
@@ -328,7 +326,7 @@ fn outcomes_are_classified_for_pacing() {
             headers.insert("retry-after", field.parse().unwrap());
         }
         let exchange = Exchange {
-            url: page("http://a.test/"),
+            url: PageUrl::parse("http://a.test/", &CanonicalForm::default()).unwrap(),
             request_head: Vec::new(),
             status,
             headers,
@@ -340,7 +338,7 @@ fn outcomes_are_classified_for_pacing() {
             started: now,
             elapsed: ms(70),
         };
-        PacedResponse::of(&Ok(exchange), now).kind
+        PacedResponse::of(Ok(&exchange), now).kind
     };
     for status in [200, 204, 301, 304, 400, 403, 404, 501] {
         assert_eq!(answered(status, Some("9")), ResponseKind::Fine, "{status}");
@@ -366,11 +364,9 @@ fn outcomes_are_classified_for_pacing() {
             ResponseKind::SlowDown { retry_after: None }
         );
     }
-    assert_eq!(PacedResponse::of(&Err(FetchFailure::Timeout), now), FAILED);
-    assert_eq!(
-        PacedResponse::of(&Err(FetchFailure::Unaskable), now),
-        fine(0)
-    );
+    let failed = |kind| PacedResponse::of(Err(kind), now);
+    assert_eq!(failed(FailureKind::Timeout), FAILED);
+    assert_eq!(failed(FailureKind::Unaskable), fine(0));
 }
 
 /// A server that answered 502 to everything for a minute was asked on at full pace, and 51 of 60

@@ -2,17 +2,17 @@
 //!
 //! A selection is written as text, and every part narrows it: `status=404,5xx host=example.org
 //! reason=timed out`. Without a status and a reason it selects the pages whose failure may have
-//! passed ([`fetch::Consequence`]); an empty selection is written `temporary`.
+//! passed ([`Consequence`]); an empty selection is written `temporary`.
 
 use std::fmt;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 use journal::{Fate, VisitRecord};
+use requests::Consequence;
 use thiserror::Error;
 use web::Host;
 
-use crate::runtime::retry::VisitFailure;
 use crate::values::host_named;
 
 /// A selection of failed pages.
@@ -91,7 +91,7 @@ impl FailedPages {
 /// or the response was not final.
 fn may_have_passed(visit: &VisitRecord) -> bool {
     visit.status.is_none_or(|status| {
-        (300..400).contains(&status) || VisitFailure::Status(status).consequence().may_pass()
+        (300..400).contains(&status) || Consequence::of_status(status).may_pass()
     })
 }
 

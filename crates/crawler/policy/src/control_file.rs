@@ -22,7 +22,7 @@ use web::{CanonicalForm, Exclusions, PageUrl};
 
 pub use self::record::ControlRecord;
 use crate::failed_pages::FailedPagesError;
-use crate::runtime::runtime_overrides::{Actions, RuntimeOverrides};
+use crate::runtime_overrides::{Actions, RuntimeOverrides};
 use crate::values::{Rate, Span, check_concurrency, check_factor, host_named, maybe_word};
 
 /// The name of the file, below the directory of the crawl.

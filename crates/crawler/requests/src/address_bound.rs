@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use web::Host;
 
-use crate::politeness::pacing::{AddressBound, HostPace, PacedResponse, PacingRules, ResponseKind};
+use crate::pacing::{AddressBound, HostPace, PacedResponse, PacingRules, ResponseKind};
 
 /// Number of hosts that an address counts as.
 const HOSTS: u32 = 10;
@@ -27,7 +27,8 @@ const AT_A_TIME: usize = 4;
 
 impl PacingRules {
     /// Returns the minimum time between two requests to one address; `None` without a bound.
-    pub(crate) fn address_gap(&self) -> Option<Duration> {
+    #[must_use]
+    pub fn address_gap(&self) -> Option<Duration> {
         match self.address {
             AddressBound::FollowsDelay if self.delay.is_zero() => None,
             AddressBound::FollowsDelay => Some(self.delay / HOSTS),
@@ -38,7 +39,8 @@ impl PacingRules {
 
     /// Returns the time from one request to the next if all responses of an address are like this
     /// one; `None` without a bound.
-    pub(crate) fn address_gap_after(&self, response: &PacedResponse) -> Option<Duration> {
+    #[must_use]
+    pub fn address_gap_after(&self, response: &PacedResponse) -> Option<Duration> {
         let least = self.address_gap()?;
         if self.address != AddressBound::FollowsDelay {
             return Some(least);
@@ -57,7 +59,8 @@ impl PacingRules {
     }
 
     /// Returns the maximum number of requests in flight to one address.
-    pub(crate) fn address_slots(&self) -> usize {
+    #[must_use]
+    pub fn address_slots(&self) -> usize {
         let by_rate = match self.address {
             AddressBound::Rate(rate) => usize::try_from(rate.get()).unwrap_or(usize::MAX),
             AddressBound::FollowsDelay | AddressBound::Unbounded => 0,
@@ -66,7 +69,8 @@ impl PacingRules {
     }
 
     /// Returns true if requests to this host count for the bound of its address.
-    pub(crate) fn bounds_address_of(&self, host: &Host) -> bool {
+    #[must_use]
+    pub fn bounds_address_of(&self, host: &Host) -> bool {
         let may_do_more = || {
             self.of_hosts.get(host).is_some_and(|own| {
                 let is_faster = own.delay.is_some_and(|delay| delay < self.delay);
@@ -77,7 +81,8 @@ impl PacingRules {
     }
 
     /// Returns the address that bounds a request to `host`, if its bound is in force.
-    pub(crate) fn bounded_address(&self, host: &Host, address: Option<IpAddr>) -> Option<IpAddr> {
+    #[must_use]
+    pub fn bounded_address(&self, host: &Host, address: Option<IpAddr>) -> Option<IpAddr> {
         // An IPv4 address mapped into IPv6 is the IPv4 address (RFC 4291 section 2.5.5.2).
         let address = address?.to_canonical();
         self.bounds_address_of(host).then_some(address)
@@ -91,7 +96,7 @@ mod tests {
     use web::HostTable;
 
     use super::*;
-    use crate::politeness::pacing::HostPacing;
+    use crate::pacing::HostPacing;
 
     fn ms(millis: u64) -> Duration {
         Duration::from_millis(millis)

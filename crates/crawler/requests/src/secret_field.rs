@@ -62,9 +62,9 @@ const NOT_YOURS: [(&[&str], &str); 7] = [
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SecretField {
     /// The origin that gets it; `None` for the origins of the seeds.
-    pub(super) origin: Option<String>,
-    pub(super) name: HeaderName,
-    pub(super) value: HeaderValue,
+    origin: Option<String>,
+    name: HeaderName,
+    value: HeaderValue,
 }
 
 /// The reason why a text is not a [`SecretField`]. No variant repeats text that may be a secret.
@@ -171,15 +171,22 @@ impl SecretField {
         &self.name
     }
 
-    /// Returns true if it names its origin.
+    /// Returns the value, which `Debug` hides.
     #[must_use]
-    pub fn names_its_origin(&self) -> bool {
-        self.origin.is_some()
+    pub fn value(&self) -> &HeaderValue {
+        &self.value
+    }
+
+    /// Returns the origin that gets it; `None` for the origins of the seeds.
+    #[must_use]
+    pub fn origin(&self) -> Option<&str> {
+        self.origin.as_deref()
     }
 }
 
 /// Returns a value that `Debug` hides; `None` if it is invalid or too long.
-pub(super) fn secret(value: &[u8]) -> Option<HeaderValue> {
+#[must_use]
+pub fn secret(value: &[u8]) -> Option<HeaderValue> {
     if value.len() > MAX_VALUE_BYTES {
         return None;
     }
