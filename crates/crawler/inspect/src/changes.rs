@@ -5,9 +5,8 @@ use std::path::Path;
 use facts::ReadableCrawl;
 pub use facts::changes::{Change, ChangeKind, Changes};
 use messages::CommandError;
-use setup::crawl_directory;
-use setup::read_again::ArchivedPages;
-use setup::settings::Settings;
+use settings::read_again::ArchivedPages;
+use settings::{Settings, crawl_directory};
 
 /// Compares the crawls in two directories. With `with_diff`, each changed text has all its runs.
 ///

@@ -12,7 +12,8 @@ use journal::VisitRecord;
 use messages::{CommandError, printable, say, usage};
 use policy::LearnedFrames;
 use serde::Serialize;
-use setup::{crawl_directory, read_again::ArchivedPages, settings::Settings};
+use settings::read_again::ArchivedPages;
+use settings::{Settings, crawl_directory};
 use web::{Host, PageUrl};
 
 /// Number of a host's last kept pages whose blocks are shown.

@@ -4,8 +4,7 @@
 use std::net::IpAddr;
 
 use serde::Serialize;
-use setup::assembly;
-use setup::settings::Settings;
+use settings::{Settings, rules};
 use statistics::{CrawlStatistics, HostStatistics};
 use web::{Host, Timestamp, WaitReason};
 
@@ -51,7 +50,7 @@ pub fn lines<'s>(statistics: &'s CrawlStatistics, settings: &Settings) -> Vec<Li
             .then(right.waiting.cmp(&left.waiting))
             .then(one.cmp(other))
     });
-    let rules = assembly::pacing(settings);
+    let rules = rules::pacing(settings);
     let line = |(host, status): (&'s Host, &'s HostStatistics)| {
         let (pace, rules) = (&status.pace, rules.of_host(host));
         let obeyed = pace.crawl_delay.map(|delay| rules.obeyed(delay));

@@ -7,10 +7,9 @@ use std::path::Path;
 
 use journal::History;
 use messages::{CommandError, usage};
-use setup::seeds::{ReadAhead, Seeds, Suggest};
-use setup::settings::Settings;
-use setup::shared::StoreUrl;
-use setup::{crawl_directory, machine, shared};
+use settings::seeds::{ReadAhead, Seeds, Suggest};
+use settings::{Settings, crawl_directory, machine};
+use setup::shared::{self, StoreUrl};
 use shared_store::{CrawlSettings, Import, ImportScan};
 use store::DirectoryLock;
 

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use disk::SystemDisk;
 use messages::{CommandError, fault, usage};
-use setup::crawl_directory;
+use settings::crawl_directory;
+use settings::input::{unreadable, unwritable};
 use setup::draft_file::DraftFile;
-use setup::input::{unreadable, unwritable};
 use sinks::SinkFault;
 use sinks::cdxj::{self, IndexingReport};
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use journal::{FinishedVisit, History, Record, Revocation, StoreFault, revocations};
 use messages::{CommandError, SlowProgress, fault};
-use setup::crawl_directory;
+use settings::crawl_directory;
 
 /// Returns the records of the store in `state`. Progress output calls them `what`.
 pub fn records(

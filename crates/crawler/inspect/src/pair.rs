@@ -12,10 +12,9 @@ use differences::{PageOfPair, PageTextState, Pair};
 use journal::{DuplicateRule, History, Record, StoreFault, VisitRecord};
 use messages::{CommandError, pasted, usage, word_of_shell};
 use neardup::{HashKey, PageSignature, PageText, SignatureBuilder, TextSignature};
-use setup::crawl_directory;
-use setup::input::parse_url;
-use setup::read_again::ArchivedPages;
-use setup::settings::Settings;
+use settings::input::parse_url;
+use settings::read_again::ArchivedPages;
+use settings::{Settings, crawl_directory};
 use store::EmbeddedStore;
 use web::PageUrl;
 

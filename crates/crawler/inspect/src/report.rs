@@ -10,9 +10,8 @@ use std::path::Path;
 
 use journal::{JournalFollower, StoreFault};
 use messages::{CommandError, SlowProgress, fault};
-use setup::crawl_directory;
-use setup::seeds::each_of_crawl;
-use setup::settings::Settings;
+use settings::seeds::each_of_crawl;
+use settings::{Settings, crawl_directory};
 use setup::shared::OpenCrawl;
 use statistics::CrawlStatistics;
 use web_ui::{Beside, BrokenLinkCollector, MinDelays, Report, Setting};

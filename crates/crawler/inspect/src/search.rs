@@ -13,9 +13,9 @@ use journal::StoreFault;
 use messages::{CommandError, pasted, printable, say, usage};
 use search::{Finder, Hit, IndexFault, MAX_HITS, Query, Snippet, Snippets};
 use serde::Serialize;
-use setup::read_again::ArchivedPages;
-use setup::settings::Settings;
-use setup::{crawl_directory, search_index};
+use settings::read_again::ArchivedPages;
+use settings::{Settings, crawl_directory};
+use setup::search_index;
 use web::UrlKey;
 
 /// A page that was found.

@@ -16,12 +16,9 @@ use std::path::Path;
 
 use journal::{DiscoveredUrl, ExcludedLinks, ReasonKind, Record, Totals, VisitRecord};
 use messages::{CommandError, SlowProgress, counted, fault};
-use setup::{
-    crawl_directory,
-    crawl_store::scope_in_force,
-    read_again::{ArchivedPages, BATCH},
-    settings::Settings,
-};
+use settings::read_again::{ArchivedPages, BATCH};
+use settings::rules::scope_in_force;
+use settings::{Settings, crawl_directory};
 use store::HOSTS_RULE;
 use web::{CanonicalForm, Document, PageUrl, Scope};
 

@@ -30,8 +30,7 @@ use std::path::Path;
 use facts::page_counts::PageCounts;
 use messages::CommandError;
 use serde::Serialize;
-use setup::settings::Settings;
-use setup::{control, crawl_directory};
+use settings::{Settings, control_in_force, crawl_directory};
 use store::DirectoryLock;
 
 use self::archive::Archive;
@@ -116,7 +115,7 @@ pub fn check(directory: &Path) -> Result<Report, CommandError> {
     let journal = Journal::read(&state, &mut findings).map_err(damaged)?;
     let settings = Settings::of_crawl(directory)?;
     let archive_directory = crawl_directory::archive(directory);
-    let politeness = Politeness::new(&settings, control::shortest_delays(&settings.out)?);
+    let politeness = Politeness::new(&settings, control_in_force::shortest_delays(&settings.out)?);
     let form = settings.canonical_form();
     let mut archive = Archive::new(&archive_directory, form, politeness, &mut findings);
     archive.read(&state, &journal).map_err(damaged)?;

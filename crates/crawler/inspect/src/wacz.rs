@@ -15,8 +15,8 @@ use std::path::{Path, PathBuf};
 use corpus::CorpusError;
 use journal::StoreFault;
 use messages::{CommandError, SlowProgress, fault, say, usage};
+use settings::input::unwritable;
 use setup::draft_file::DraftFile;
-use setup::input::unwritable;
 use sinks::wacz::{PackageInfo, PackedFile, Packer, Page, WaczFault};
 
 use super::archives::inputs::{self, Input, Purpose};

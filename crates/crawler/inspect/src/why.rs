@@ -13,10 +13,9 @@ use std::path::{Path, PathBuf};
 use comparison::DifferingBlock;
 use journal::{DiscoveredUrl, Fate, History, ReasonKind, Record, StoreFault, VisitRecord};
 use messages::{CommandError, counted};
-use setup::crawl_store::scope_in_force;
-use setup::input::parse_url;
-use setup::settings::Settings;
-use setup::{crawl_directory, machine};
+use settings::input::parse_url;
+use settings::rules::scope_in_force;
+use settings::{Settings, crawl_directory, machine};
 use store::{CRASHES_TO_QUARANTINE, DomainCounts, EmbeddedStore};
 use web::{CanonicalForm, Host, PageUrl, TrapRules};
 

@@ -12,13 +12,11 @@ use journal::Fate;
 use messages::{CommandError, SlowProgress, fault, pasted, printable, remedy_of, say};
 use policy::{IndexedPages, Policy};
 use search::{IndexFault, IndexOptions, IndexPage, Searchable, Writer};
+use settings::{Settings, crawl_directory};
 use sinks::warc::{ReadFault, Record, WarcReader, WarcStream, is_foreign, locate, name_of};
 use sinks::{ArchiveEnd, IndexText, Sink};
 use store::EmbeddedStore;
 use web::{Clock, Exchange};
-
-use crate::crawl_directory;
-use crate::settings::Settings;
 
 /// Directory of the index, below the crawl's directory.
 pub const NAME: &str = "search";

@@ -12,22 +12,11 @@ use fetch::{BadCookie, Cookie, Secrets, read_cookies, read_netrc};
 use http::header::AUTHORIZATION;
 use messages::{CommandError, usage};
 use requests::SecretField;
+use settings::{Settings, input};
 use web::{Clock, Host, HostPattern, HostTable, PageUrl};
 
 pub use self::options::SecretArgs;
 use self::options::USUAL_NETRC;
-use crate::input;
-use crate::settings::Settings;
-
-/// Names of the options, as stored in `crawler.toml`.
-pub const OPTIONS: [&str; 6] = [
-    "header",
-    "http-user",
-    "http-password",
-    "http-password-file",
-    "load-cookies",
-    "netrc",
-];
 
 /// Maximum size of a file of fields or passwords, and of a file of cookies.
 const MAX_FILE_BYTES: u64 = 1 << 20;
@@ -310,24 +299,6 @@ pub fn missing(before: &[String], now: &[String]) -> Option<String> {
              will not accept the login"
         )
     })
-}
-
-/// Refuses secrets in a settings file, because copies of it are kept.
-pub(crate) fn refuse_in(table: &toml::Table, path: &Path) -> Result<(), CommandError> {
-    match OPTIONS.iter().find(|option| table.contains_key(**option)) {
-        Some(option) => {
-            let path = path.display();
-            let error = usage(format!(
-                "{path}: {option} is not allowed in a settings file, because crawls store their \
-                 settings"
-            ));
-            Err(error.with_remedy(format!(
-                "give --{option} on the command line; --header @FILE, --http-password-file FILE \
-                 and --load-cookies FILE read secrets from files"
-            )))
-        }
-        None => Ok(()),
-    }
 }
 
 fn read_text(file: &Path, option: &str) -> Result<String, CommandError> {

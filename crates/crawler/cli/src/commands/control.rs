@@ -4,7 +4,8 @@ use std::path::Path;
 
 use messages::{CommandError, say, usage};
 use policy::control_file::{self, MAX_BYTES};
-use setup::{input, shared};
+use settings::input;
+use setup::shared;
 use shared_store::Connection;
 
 use crate::args::ControlArgs;

@@ -23,8 +23,8 @@ use corpus::named_fingerprints::{NamedFingerprints, NamedIndexWriter, of_batch};
 use indicatif::{HumanBytes, ProgressBar};
 use messages::{CommandError, SlowProgress, counted, counted_as, fault, printable, say};
 use serde::Serialize;
+use settings::input::unwritable;
 use setup::draft_file::DraftFile;
-use setup::input::unwritable;
 
 use crate::args::QueryArgs;
 use crate::output::{self, Format};

@@ -8,8 +8,8 @@ use std::io::Write;
 use inspect::journal::damaged;
 use inspect::report;
 use messages::{CommandError, say};
+use settings::input::unwritable;
 use setup::draft_file::DraftFile;
-use setup::input::unwritable;
 use setup::shared::OpenCrawl;
 use web_ui::Report;
 

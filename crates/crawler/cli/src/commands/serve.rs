@@ -8,10 +8,10 @@ use std::path::Path;
 
 use inspect::{pair, report, similar, why};
 use messages::{CommandError, fault, say, usage};
-use setup::read_again::ArchivedPages;
-use setup::settings::Settings;
+use settings::read_again::ArchivedPages;
+use settings::{Settings, crawl_directory, input, machine};
+use setup::search_index;
 use setup::shared::OpenCrawl;
-use setup::{crawl_directory, input, machine, search_index};
 use tokio::signal::unix::{SignalKind, signal};
 use web::Clock;
 use web_ui::{

@@ -8,7 +8,7 @@ use crawl::{RECENT_PAGES, Reasons};
 use journal::{Limit, ReasonKind};
 use messages::{counted, grouped, printable, word_of_shell};
 use policy::Policy;
-use setup::{limits, settings::Settings};
+use settings::{Settings, limits};
 
 use super::{CrawlPlace, Summary};
 

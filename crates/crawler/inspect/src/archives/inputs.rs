@@ -10,10 +10,9 @@ use std::sync::Arc;
 
 use disk::SystemDisk;
 use messages::{CommandError, fault, remedy_of, usage};
-use setup::input::unreadable;
-use setup::read_again::ArchivedPages;
-use setup::settings::Settings;
-use setup::{crawl_directory, machine};
+use settings::input::unreadable;
+use settings::read_again::ArchivedPages;
+use settings::{Settings, crawl_directory, machine};
 use sinks::wacz::PackedFile;
 use sinks::warc::{ArchiveFormat, archive_format, is_foreign, name_of};
 use sinks::{ArchiveEnd, cdxj};

@@ -15,10 +15,10 @@ use disk::{Disk, SystemDisk};
 use journal::{DiscoveredUrl, History, Page, Record, RetainedPage, VisitRecord};
 use messages::{CommandError, SlowProgress, fault, warn};
 use neardup::{HashKey, PageSignature};
-use setup::{
-    archiving, assembly, crawl_directory, crawl_store::runtime, features, seeds::each_of_crawl,
-    settings::Settings,
-};
+use settings::seeds::each_of_crawl;
+use settings::{Settings, crawl_directory, rules};
+use setup::crawl_store::runtime;
+use setup::{archiving, features};
 use sinks::ArchiveEnd;
 use store::{ArchivePlace, JournalRebuild, RestoredAdmission, RestoredVisit};
 use topic::Topic;
@@ -63,7 +63,7 @@ impl Rebuilding {
         clock: &Clock,
     ) -> Result<Self, CommandError> {
         let form = settings.canonical_form();
-        let mut scope = assembly::scope(settings)?;
+        let mut scope = rules::scope(settings)?;
         let mut seeds = Vec::new();
         each_of_crawl(settings, &form, |seed| {
             scope.add_seed(seed);
@@ -78,7 +78,7 @@ impl Rebuilding {
         let mut rebuilding = Self {
             restoring: restoring.closing_patterns(settings.traps.is_on()),
             adaptive_signatures,
-            policy: assembly::policy(settings, form),
+            policy: rules::policy(settings, form),
             topic: None,
             scope,
             listings: ListingQuota::default(),

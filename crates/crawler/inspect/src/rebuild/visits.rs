@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use corpus::MAX_DOCUMENT;
 use http::HeaderMap;
-use setup::crawl_directory;
+use settings::crawl_directory;
 use sinks::warc::{ReadFault, Record, WarcReader, is_foreign, name_of, next_record_behind};
 use store::ArchivePlace;
 use web::{CanonicalForm, Exchange, PageUrl, Protocol, Timestamp};

@@ -7,8 +7,8 @@ use comparison::{ComparedPage, Decision, Frames, decide};
 use journal::VisitRecord;
 use messages::{CommandError, printable};
 use serde::Serialize;
-use setup::read_again::ArchivedPages;
-use setup::settings::Settings;
+use settings::Settings;
+use settings::read_again::ArchivedPages;
 use web::PageUrl;
 
 use super::Hit;

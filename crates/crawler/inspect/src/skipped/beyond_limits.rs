@@ -2,9 +2,8 @@
 
 use journal::{Limit, ReasonKind, Totals, UnreadFormat};
 use messages::say;
-use setup::limits;
-use setup::read_again::ArchivedPages;
-use setup::settings::Settings;
+use settings::read_again::ArchivedPages;
+use settings::{Settings, limits};
 use web::{LinkKind, LinkKinds, PageUrl, ReadLimits};
 
 /// Maximum number of links per page that are read here. A page of 8 MiB has fewer.

@@ -22,7 +22,7 @@ use journal::{
 };
 use messages::SlowProgress;
 use serde::Serialize;
-use setup::crawl_directory;
+use settings::crawl_directory;
 use sinks::ArchiveEnd;
 use sinks::warc::{ReadFault, Record, WarcReader, WarcStream, is_foreign, name_of};
 use web::{CanonicalForm, PageUrl};

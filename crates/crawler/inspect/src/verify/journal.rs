@@ -8,7 +8,7 @@ use journal::{
     ArchiveSpan, DiscoveredUrl, FinishedVisit, QueueEntry, Record, StoreFault, VisitRecord,
 };
 use neardup::keys::SeenKeys;
-use setup::crawl_directory;
+use settings::crawl_directory;
 use store::{ArchivePlace, HOSTS_RULE};
 use web::{PageUrl, UrlKey};
 

@@ -21,11 +21,9 @@ use journal::{DiscoveredUrl, FinishedVisit, ReasonKind, Record, revocations};
 use messages::CommandError;
 use rayon::prelude::*;
 use serde::Serialize;
-use setup::{
-    crawl_store::scope_in_force,
-    read_again::{ArchivedPages, BATCH},
-    settings::Settings,
-};
+use settings::Settings;
+use settings::read_again::{ArchivedPages, BATCH};
+use settings::rules::scope_in_force;
 use web::{Document, LinkKind, PageUrl, Scope};
 
 use super::Findings;

@@ -8,9 +8,8 @@ use std::path::Path;
 
 use messages::{CommandError, usage};
 use serde::Serialize;
-use setup::settings::Settings;
+use settings::{Settings, control_in_force, crawl_directory};
 use setup::shared::NodeReplica;
-use setup::{control, crawl_directory};
 use sinks::warc::name_of;
 use store::DirectoryLock;
 
@@ -65,7 +64,7 @@ pub fn check(directory: &Path, url: &str) -> Result<Report, CommandError> {
     };
     let settings = Settings::of_crawl(&replica.directory)?;
     let mut findings = Findings::default();
-    let politeness = Politeness::new(&settings, control::shortest_delays(directory)?);
+    let politeness = Politeness::new(&settings, control_in_force::shortest_delays(directory)?);
     let form = settings.canonical_form();
     let mut archive = Archive::new(&archive_directory, form, politeness, &mut findings);
     let rows = crawl_directory::state(&replica.directory);

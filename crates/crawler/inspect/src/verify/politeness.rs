@@ -25,7 +25,7 @@ use std::time::Duration;
 
 use journal::{Record, VisitRecord};
 use serde::Serialize;
-use setup::settings::Settings;
+use settings::Settings;
 use web::{Group, Host, Pace, PageUrl, RestartRule, RobotsRules, Timestamp};
 
 use super::Findings;
@@ -318,7 +318,7 @@ mod tests {
     use web::GroupBy;
 
     use super::*;
-    use setup::values::Span;
+    use settings::values::Span;
 
     fn url(text: &str) -> PageUrl {
         PageUrl::parse(text, &web::CanonicalForm::default()).unwrap()

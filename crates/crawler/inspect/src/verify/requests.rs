@@ -11,8 +11,7 @@ use std::path::PathBuf;
 
 use journal::{Record, SettledVisit};
 use messages::CommandError;
-use setup::settings::Settings;
-use setup::{control, crawl_directory};
+use settings::{Settings, control_in_force, crawl_directory};
 use sinks::warc::WarcReader;
 use web_ui::Politeness as Checked;
 
@@ -41,7 +40,10 @@ impl JournalPoliteness {
     pub fn new(settings: &Settings) -> Result<Self, CommandError> {
         let archive = crawl_directory::archive(&settings.out);
         Ok(Self {
-            politeness: Politeness::new(settings, control::shortest_delays(&settings.out)?),
+            politeness: Politeness::new(
+                settings,
+                control_in_force::shortest_delays(&settings.out)?,
+            ),
             findings: Findings::default(),
             // Visits of a missing file are not checked; `crawler verify` reports it.
             files: Some(crawl_directory::archive_files(&archive).unwrap_or_default()),

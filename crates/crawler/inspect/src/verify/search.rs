@@ -10,7 +10,8 @@ use std::path::Path;
 use journal::{StoreFault, VisitRecord};
 use search::{Finder, IndexFault, RecordLocation};
 use serde::Serialize;
-use setup::{crawl_directory, search_index};
+use settings::crawl_directory;
+use setup::search_index;
 
 use super::Findings;
 

@@ -9,8 +9,7 @@ use std::path::{Path, PathBuf};
 
 use messages::{CommandError, fault, pasted};
 use serde::Serialize;
-use setup::crawl_directory;
-use setup::settings::Settings;
+use settings::{Settings, crawl_directory};
 use sinks::warc::{
     CommitPointFile, ReadFault, WarcReader, is_foreign, name_of, next_record_behind, settled_behind,
 };

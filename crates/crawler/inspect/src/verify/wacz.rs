@@ -6,7 +6,7 @@ use std::path::Path;
 
 use messages::{CommandError, SlowProgress, fault};
 use serde::Serialize;
-use setup::input::unreadable;
+use settings::input::unreadable;
 use sinks::wacz;
 
 /// The result of the check.

@@ -1,7 +1,7 @@
 //! Pages that limits cut: a URL without a known link may be beyond these limits.
 
 use journal::{Limit, Totals, VisitRecord};
-use setup::settings::Settings;
+use settings::Settings;
 use web::PageUrl;
 
 use crate::skipped::beyond_limits;

@@ -9,10 +9,9 @@ use std::path::Path;
 use journal::{DiscoveredUrl, VisitRecord};
 use messages::CommandError;
 use serde::Serialize;
-use setup::crawl_directory;
-use setup::focus::CrawlTopic;
-use setup::read_again::ArchivedPages;
-use setup::settings::Settings;
+use settings::crawl_topic::CrawlTopic;
+use settings::read_again::ArchivedPages;
+use settings::{Settings, crawl_directory};
 use topic::LinkText;
 use web::PageUrl;
 

@@ -5,15 +5,15 @@ use std::io;
 use std::path::Path;
 
 use disk::Disk;
+use messages::cannot;
 use messages::{CommandError, pasted, usage};
 use policy::control_file::CONTROL;
+use settings::seeds::Seeds;
+use settings::{SETTINGS_FILE, Settings, crawl_directory};
 use store::EmbeddedStore;
 
 use super::long_list::ReadList;
-use crate::disk_space::cannot;
-use crate::seeds::Seeds;
-use crate::settings::{SETTINGS_FILE, Settings};
-use crate::{crawl_directory, search_index};
+use crate::search_index;
 
 /// Creates the crawl's directory and opens its log. Refuses a directory with other contents.
 pub fn prepare_directory(settings: &Settings) -> Result<File, CommandError> {

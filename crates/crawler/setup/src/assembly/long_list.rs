@@ -14,16 +14,17 @@ use std::time::Duration;
 use corpus::is_standard_input;
 use crawl::Stop;
 use journal::DiscoveredUrl;
+use messages::cannot;
 use messages::{CommandError, SlowProgress, fault};
+use settings::Settings;
+use settings::seeds::{SEEDS_FILE, SeedReader, SeedWarnings};
 use store::Frontier;
 use tokio::time::Instant;
 use web::{PageUrl, Scope};
 
 use super::{scope_mut, with_disk_remedy};
-use crate::disk_space::{DiskFullRetry, cannot};
+use crate::disk_space::DiskFullRetry;
 use crate::draft_file::DraftFile;
-use crate::seeds::{SEEDS_FILE, SeedReader, SeedWarnings};
-use crate::settings::Settings;
 
 /// Lines that are read at a time.
 const PART: usize = 4_096;

@@ -7,12 +7,12 @@ use std::sync::Weak;
 
 use journal::{PatternName, StoreFault};
 use messages::{counted, printable};
-use policy::{Actions, FailedPages, control_file::ControlRecord};
+use policy::control_file::ControlRecord;
+use policy::{Actions, FailedPages};
+use settings::crawl_directory;
 use shared_store::SharedStore;
 use store::{DistinctEffect, EmbeddedStore};
 use tokio::runtime::Handle;
-
-use crate::crawl_directory;
 
 /// The store that applies actions.
 #[derive(Clone)]

@@ -5,12 +5,9 @@ use std::time::Duration;
 
 use ::policy::{OnDuplicate, Requisites};
 use clap::{CommandFactory, Parser};
-use setup::{
-    preset::Preset,
-    secrets,
-    settings::{Origin, SETTINGS_FILE, Settings},
-    values::Span,
-};
+use settings::preset::Preset;
+use settings::values::Span;
+use settings::{Origin, SECRET_OPTIONS, SETTINGS_FILE, Settings};
 
 use crate::args::Arguments;
 
@@ -202,7 +199,7 @@ fn every_setting_and_every_option_is_documented_in_the_default_file() {
         "help",
         "version",
     ];
-    for option in secrets::OPTIONS {
+    for option in SECRET_OPTIONS {
         assert!(
             DOCUMENTED.contains(&format!("--{option}")),
             "--{option} is missing in config/default.toml"
@@ -214,7 +211,7 @@ fn every_setting_and_every_option_is_documented_in_the_default_file() {
     {
         assert!(
             not_settings.contains(&option)
-                || secrets::OPTIONS.contains(&option)
+                || SECRET_OPTIONS.contains(&option)
                 || documented(option),
             "--{option} is missing in config/default.toml"
         );

@@ -13,8 +13,8 @@ use indicatif::HumanCount;
 use messages::{CommandError, fault, printable, usage};
 use neardup::MatchKind;
 use serde::Serialize;
+use settings::input::unwritable;
 use setup::draft_file::DraftFile;
-use setup::input::unwritable;
 
 use crate::args::{DedupArgs, FindingForm};
 use crate::output::{self, Format};

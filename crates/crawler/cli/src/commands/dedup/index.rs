@@ -7,8 +7,8 @@ use batch::BatchError;
 use batch::dedup::{Document, Original};
 use batch::signature_file::{SignatureHeader, SignatureWriter};
 use messages::{CommandError, fault, usage};
+use settings::input::unwritable;
 use setup::draft_file::DraftFile;
-use setup::input::unwritable;
 
 /// An index that gets its final name once it is complete, so a run can replace the index that it
 /// reads.

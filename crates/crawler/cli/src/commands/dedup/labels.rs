@@ -15,7 +15,7 @@ use batch::dedup::{self, Document, Finding, FindingKind};
 use messages::{CommandError, counted, say, usage};
 use neardup::Fingerprint;
 use serde::{Deserialize, Serialize};
-use setup::input::unreadable;
+use settings::input::unreadable;
 
 use super::DedupRun;
 use super::findings::{DedupError, Findings, Output};

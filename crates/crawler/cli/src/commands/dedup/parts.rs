@@ -12,7 +12,7 @@ use indicatif::HumanCount;
 use messages::{CommandError, counted, printable, say, usage};
 use neardup::{HashKey, HashedText};
 use serde::Serialize;
-use setup::input::unwritable;
+use settings::input::unwritable;
 
 use super::DedupRun;
 use super::findings::{DedupError, Findings, Output};

@@ -16,8 +16,8 @@ use corpus::FingerprintDistribution;
 use indicatif::HumanCount;
 use messages::CommandError;
 use neardup::MatchKind;
+use settings::input::unwritable;
 use setup::draft_file::DraftFile;
-use setup::input::unwritable;
 
 use super::{DedupRun, closing, expected_recall};
 

@@ -17,7 +17,7 @@ use messages::{CommandError, fault, printable, usage};
 use neardup::tables::MAX_DISTANCE;
 use neardup::{Fingerprint, HashKey, NormalText, Shingles, SignatureBuilder, Unit};
 use serde::Serialize;
-use setup::skip_report::SkipReport;
+use settings::skip_report::SkipReport;
 use web::{CanonicalForm, PageUrl};
 
 use super::is_url;

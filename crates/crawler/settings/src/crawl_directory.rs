@@ -2,9 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use journal::StoreFault;
+use journal::{NodeFile, StoreFault};
 use messages::{CommandError, fault, pasted, printable, say, usage};
-use shared_store::NodeFile;
 use sinks::CommitPoint;
 use sinks::warc::{CommitPointFile, Packing, name_of};
 use store::EmbeddedStore;
@@ -147,7 +146,7 @@ pub fn rebuild(directory: &Path) -> String {
 }
 
 /// Returns the remedy for a journal that ends before its archive.
-pub(crate) fn rebuild_from_archive(directory: &Path) -> String {
+pub fn rebuild_from_archive(directory: &Path) -> String {
     let directory = pasted(directory);
     format!(
         "nothing was changed; restore the journal that belongs to this archive, or rebuild it with \

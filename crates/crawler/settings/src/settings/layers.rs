@@ -11,7 +11,7 @@ use toml::de::DeTable;
 use super::origins::{Origin, Origins};
 use super::{SETTINGS_FILE, Settings};
 use crate::preset::Preset;
-use crate::{secrets, suggestions};
+use crate::{secret_options, suggestions};
 
 impl Settings {
     /// Merges the preset over the defaults, the file over both and the flags over all. The file is
@@ -120,7 +120,7 @@ impl Settings {
     }
 
     /// Returns the same file with a seeds file that was not read completely.
-    pub(crate) fn as_run_from(
+    pub fn as_run_from(
         &self,
         unread: Option<PathBuf>,
         seeds: Vec<String>,
@@ -181,7 +181,7 @@ fn read_file(path: &Path) -> Result<(toml::Table, Option<Preset>), CommandError>
         .map_err(|error| usage(format!("cannot read {}: {error}", path.display())))?;
     let wrong = |error: toml::de::Error| usage(format!("{}: {}", path.display(), one_line(&error)));
     let table = toml::from_str(&text).map_err(wrong)?;
-    secrets::refuse_in(&table, path)?;
+    secret_options::refuse_in(&table, path)?;
     refuse_unknown_key(&text, path)?;
     // Parsed a second time with the types of the settings, to report a wrong value with its line.
     let settings: Settings = toml::from_str(&text).map_err(wrong)?;
@@ -189,7 +189,7 @@ fn read_file(path: &Path) -> Result<(toml::Table, Option<Preset>), CommandError>
 }
 
 /// Describes an error in a file and its position in one line.
-pub(crate) fn one_line(error: &toml::de::Error) -> String {
+pub fn one_line(error: &toml::de::Error) -> String {
     let text = error.to_string();
     let first = text.lines().next().unwrap_or_default();
     let place = first.strip_prefix("TOML parse error ");

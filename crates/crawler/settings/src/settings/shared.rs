@@ -60,7 +60,7 @@ impl Settings {
     }
 
     /// Returns true if seeds are given, in a file or as arguments.
-    pub(crate) fn names_seeds(&self) -> bool {
+    pub fn names_seeds(&self) -> bool {
         self.seeds.is_some() || !self.url.is_empty()
     }
 

@@ -13,11 +13,10 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use fetch::{ClientCertificate, ClientCertificates};
 use policy::values::check_concurrency;
 use requests::SecretField;
 use serde::{Deserialize, Deserializer, Serialize, de};
-use web::{Host, HostPattern, HostTable, MainSelectors, PageUrl};
+use web::{Host, HostPattern, HostTable, MainSelectors};
 
 use super::Settings;
 use crate::values::{Span, maybe_word};
@@ -152,7 +151,7 @@ impl Settings {
     }
 
     /// Returns the settings of single hosts by host.
-    pub(crate) fn host_table(&self) -> HostTable<HostSettings> {
+    pub fn host_table(&self) -> HostTable<HostSettings> {
         self.resolved_hosts().into_iter().collect()
     }
 
@@ -168,25 +167,6 @@ impl Settings {
         let table = self.host_table();
         let own = table.get(host).and_then(|own| own.concurrency);
         own.map_or_else(|| self.per_host(), NonZeroUsize::get)
-    }
-
-    /// Returns the client certificates, bound to these seeds and to single hosts.
-    pub(crate) fn client_certificates(&self, seeds: &[PageUrl]) -> ClientCertificates {
-        let of = |certificate: Option<PathBuf>, key: Option<PathBuf>| {
-            certificate.map(|certificate| ClientCertificate {
-                key: key.unwrap_or_else(|| certificate.clone()),
-                certificate,
-            })
-        };
-        let of_hosts = self
-            .resolved_hosts()
-            .into_iter()
-            .filter_map(|(pattern, own)| {
-                let certificate = of(own.client_cert, own.client_key)?;
-                Some((pattern, certificate))
-            });
-        let of_seeds = of(self.client_cert.clone(), self.client_key.clone());
-        ClientCertificates::new(of_seeds, of_hosts.collect(), seeds)
     }
 
     /// Returns the selectors of main content: first the selectors of single hosts, most specific

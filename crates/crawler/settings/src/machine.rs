@@ -111,7 +111,7 @@ pub fn raise_file_limit() {}
 /// Returns the number of files that this process may still open. Files that are already open, such
 /// as files inherited from its parent, are not included.
 #[cfg(unix)]
-pub(crate) fn file_limit() -> u64 {
+pub fn file_limit() -> u64 {
     let limit = limit_of_files().map_or(OPEN_MAX, |limit| limit.rlim_cur);
     limit.saturating_sub(open_files()).min(MAX_FILES)
 }
@@ -124,7 +124,7 @@ fn open_files() -> u64 {
 }
 
 #[cfg(not(unix))]
-pub(crate) fn file_limit() -> u64 {
+pub fn file_limit() -> u64 {
     MAX_FILES
 }
 
@@ -145,9 +145,8 @@ const MAX_FILES: u64 = 1 << 20;
 #[cfg(unix)]
 const OPEN_MAX: u64 = 10_240;
 
-/// Returns the machine's clock. No other code reads it. A crawl uses a
-/// [`SessionClock`](crate::session_clock::SessionClock), which is not affected when the machine's
-/// clock is set.
+/// Returns the machine's clock. No other code reads it. A crawl uses the session clock of `setup`,
+/// which is not affected when the machine's clock is set.
 pub fn clock() -> Clock {
     Clock::new(|| {
         #[expect(

@@ -5,6 +5,7 @@
 //! the presets. `layers.rs` merges them with the file and the flags, and `check.rs` refuses
 //! impossible values.
 
+mod archive;
 mod check;
 mod defaults;
 mod derived;
@@ -26,7 +27,7 @@ use store::DuplicateScope;
 use web::{GroupBy, LanguageFilter, Relations, ScopeKind, TypeFilter};
 
 pub use self::hosts::HostTables;
-pub(crate) use self::layers::one_line;
+pub use self::layers::one_line;
 pub use self::origins::{Origin, Origins};
 use crate::preset::Preset;
 use crate::values::{

@@ -11,9 +11,8 @@ use policy::Policy;
 use rayon::prelude::*;
 use web::{Document, Exchange};
 
-use crate::assembly::rules::policy;
-use crate::crawl_directory;
 use crate::settings::Settings;
+use crate::{crawl_directory, rules};
 
 /// Number of pages that are read at a time, with their documents in memory.
 pub const BATCH: usize = 64;
@@ -47,7 +46,7 @@ struct UnreadPages(u64, &'static str);
 impl ArchivedPages {
     /// Returns the pages of a crawl.
     pub fn of(settings: &Settings) -> Self {
-        let policy = policy(settings, settings.canonical_form());
+        let policy = rules::policy(settings, settings.canonical_form());
         Self {
             archive: PageArchive {
                 directory: crawl_directory::archive(&settings.out),
@@ -86,7 +85,7 @@ impl ArchivedPages {
 
     /// Passes on the result of `make` for the response of each visit, in the order of the visits,
     /// like [`ArchivedPages::make_all`].
-    pub(crate) fn make_of_answers<M: Send, E>(
+    pub fn make_of_answers<M: Send, E>(
         &self,
         rows: &mut Vec<VisitRecord>,
         make: impl Fn(&VisitRecord, Exchange) -> M + Sync,

@@ -2,10 +2,9 @@
 
 use policy::{DuplicateLinks, OnDuplicate, Requisites};
 use reading::Sitemaps;
+use settings::Settings;
+use settings::values::CookieKeeping;
 use web::ScopeKind;
-
-use crate::settings::Settings;
-use crate::values::CookieKeeping;
 
 /// Returns the names of the settings that admit more than before.
 pub(super) fn widened(before: &Settings, now: &Settings) -> Vec<&'static str> {
@@ -139,7 +138,7 @@ const fn rank(links: DuplicateLinks) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::values::Switch;
+    use settings::values::Switch;
 
     #[test]
     fn settings_that_let_in_more_are_named_and_narrower_ones_are_not() {

@@ -1,10 +1,7 @@
 //! Values derived from several settings, or from the text of a setting.
 
-use std::fmt::Display;
 use std::num::NonZeroU32;
-use std::str::FromStr;
 
-use fetch::{InsecureHost, ResolveRule};
 use messages::{CommandError, usage};
 use neardup::Thresholds;
 use policy::Requisites;
@@ -24,7 +21,7 @@ impl Settings {
     /// Returns the maximum number of pages in flight per host: one, or `IMPOLITE_PER_HOST` if
     /// politeness is turned off altogether. This number keeps a host busy without hundreds of
     /// connections.
-    pub(crate) fn per_host(&self) -> usize {
+    pub fn per_host(&self) -> usize {
         let impolite = self.delay.0.is_zero() && self.delay_factor == 0.0;
         self.concurrency_per_host
             .unwrap_or(if impolite { IMPOLITE_PER_HOST } else { 1 })
@@ -74,7 +71,7 @@ impl Settings {
     }
 
     /// Returns the relations of links that are not followed.
-    pub(crate) fn skip_relations(&self) -> Relations {
+    pub fn skip_relations(&self) -> Relations {
         if self.ignore_robots {
             Relations::NONE
         } else {
@@ -138,33 +135,11 @@ impl Settings {
         String::from_utf8_lossy(web::product_token(user_agent.as_bytes())).into_owned()
     }
 
-    /// Returns the `--resolve` rules.
-    pub(crate) fn resolve_rules(&self) -> Result<Vec<ResolveRule>, CommandError> {
-        parse_each("resolve", &self.resolve)
-    }
-
-    /// Returns the `--insecure-host`s.
-    pub(crate) fn insecure_hosts(&self) -> Result<Vec<InsecureHost>, CommandError> {
-        parse_each("insecure-host", &self.insecure_host)
-    }
-
     /// Returns the `--proxy`. An error does not repeat the URL, which may contain a password.
     pub fn proxy(&self) -> Result<Option<ProxyUrl>, CommandError> {
         let proxy = self.proxy.as_deref().map(str::parse).transpose();
         proxy.map_err(|error| usage(format!("--proxy: {error}")))
     }
-}
-
-/// Parses the values of a repeatable option.
-fn parse_each<T: FromStr<Err: Display>>(
-    option: &str,
-    values: &[String],
-) -> Result<Vec<T>, CommandError> {
-    let parse = |value: &String| {
-        let parsed = value.parse();
-        parsed.map_err(|error| usage(format!("--{option} {value}: {error}")))
-    };
-    values.iter().map(parse).collect()
 }
 
 #[cfg(test)]

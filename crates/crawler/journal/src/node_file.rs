@@ -7,6 +7,7 @@
 use std::io;
 use std::path::Path;
 
+use disk::Disk;
 use serde::{Deserialize, Serialize};
 
 /// Name of the file in the state of a node.
@@ -37,13 +38,18 @@ impl NodeFile {
     }
 
     /// Writes the node file of a state directory.
-    pub(crate) fn write(&self, state: &Path) -> io::Result<()> {
-        std::fs::write(state.join(FILE), serde_json::to_vec(self)?)
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn write(&self, state: &Path, disk: &dyn Disk) -> io::Result<()> {
+        disk.replace(&state.join(FILE), &serde_json::to_vec(self)?)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use disk::SystemDisk;
+
     use super::*;
 
     #[test]
@@ -57,7 +63,7 @@ mod tests {
             node: "n1".to_owned(),
             crawl: 1_795_199_095_120_000,
         };
-        node_file.write(directory.path()).unwrap();
+        node_file.write(directory.path(), &SystemDisk).unwrap();
         let text = std::fs::read_to_string(directory.path().join(FILE)).unwrap();
         assert_eq!(text, r#"{"node":"n1","crawl":1795199095120000}"#);
         assert_eq!(NodeFile::read(directory.path()).unwrap(), Some(node_file));

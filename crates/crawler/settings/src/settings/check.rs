@@ -4,14 +4,11 @@ use std::fmt::Display;
 
 use messages::{CommandError, fault, usage};
 use neardup::tables::MAX_DISTANCE;
-use policy::{
-    OffTopic,
-    values::{check_concurrency, check_factor},
-};
+use policy::OffTopic;
+use policy::values::{check_concurrency, check_factor};
 use web::MainSelectors;
 
-use super::Settings;
-use crate::archiving;
+use super::{Settings, archive};
 
 impl Settings {
     /// Checks that all values are possible together.
@@ -23,7 +20,7 @@ impl Settings {
         self.check_comparison()?;
         self.check_pacing()?;
         self.check_parts()?;
-        archiving::check(self)?;
+        archive::check(self)?;
         self.check_requests()
     }
 
@@ -116,7 +113,7 @@ impl Settings {
 
 impl Settings {
     /// Returns true if the crawl has a topic.
-    pub(crate) fn has_topic(&self) -> bool {
+    pub fn has_topic(&self) -> bool {
         self.reading().has_topic()
     }
 

@@ -88,7 +88,7 @@ impl Seeds {
     }
 
     /// Returns the reader of the seeds after the first ones. Only the first call returns it.
-    pub(crate) fn take_rest(&mut self) -> Option<SeedReader> {
+    pub fn take_rest(&mut self) -> Option<SeedReader> {
         self.rest.take()
     }
 }
@@ -181,12 +181,12 @@ impl SeedReader {
     }
 
     /// Returns true if all sources were read.
-    pub(crate) fn is_at_end(&self) -> bool {
+    pub fn is_at_end(&self) -> bool {
         self.sources.is_empty()
     }
 
     /// Reads up to `most` lines, and returns their seeds. Seeds may repeat.
-    pub(crate) fn next_part(&mut self, most: usize) -> Result<Vec<PageUrl>, CommandError> {
+    pub fn next_part(&mut self, most: usize) -> Result<Vec<PageUrl>, CommandError> {
         let mut seeds = Vec::new();
         let is_done = match self.sources.front() {
             None => return Ok(seeds),
