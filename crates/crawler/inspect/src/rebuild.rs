@@ -23,7 +23,6 @@ mod foreign;
 mod journal;
 mod revisits;
 mod scratch_index;
-pub(crate) mod visits;
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -32,6 +31,7 @@ use std::sync::Arc;
 use ::journal::{History, Revocation, StoreFault};
 use crawl::EarlierArchives;
 use disk::{Disk, SystemDisk};
+use facts::journal::visits as journal_visits;
 use messages::{CommandError, SlowProgress, fault, usage, warn};
 use neardup::HashKey;
 use serde::Serialize;
@@ -49,7 +49,6 @@ use web::Clock;
 
 use self::journal::Rebuilding;
 use self::scratch_index::ScratchIndex;
-use super::journal::visits as journal_visits;
 
 /// The result of a rebuild.
 #[derive(Default, Serialize)]

@@ -13,6 +13,7 @@ use std::io::{self, BufWriter, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use corpus::CorpusError;
+use facts::journal::damaged;
 use journal::StoreFault;
 use messages::{CommandError, SlowProgress, fault, say, usage};
 use settings::input::unwritable;
@@ -21,7 +22,6 @@ use sinks::wacz::{PackageInfo, PackedFile, Packer, Page, WaczFault};
 
 use super::archives::inputs::{self, Input, Purpose};
 use super::archives::merged::{self, InputIndex, scratch, unusable};
-use super::journal::damaged;
 
 /// Bytes that are read and written at a time.
 const BUFFER: usize = 256 << 10;

@@ -19,6 +19,14 @@ pub fn archive(directory: &Path) -> PathBuf {
     directory.join("archive")
 }
 
+/// Name of the directory of the search index, below the crawl's directory.
+pub const SEARCH_INDEX: &str = "search";
+
+/// Returns the path of the crawl's search index.
+pub fn search_index(directory: &Path) -> PathBuf {
+    directory.join(SEARCH_INDEX)
+}
+
 /// Returns the node of a shared crawl that owns the directory, if any.
 pub fn node_file(directory: &Path) -> Result<Option<NodeFile>, CommandError> {
     NodeFile::read(&state(directory)).map_err(|error| {

@@ -3,8 +3,9 @@
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
+use journal::Fate;
 use messages::{CommandError, usage};
-use policy::Policy;
+use policy::{IndexedPages, Policy};
 use reading::{ListingRules, ReadingRules};
 use requests::{HostPacing, PacingRules};
 use web::{CanonicalForm, Scope, TrapRules};
@@ -103,4 +104,18 @@ fn reading(settings: &Settings, canonical: CanonicalForm) -> ReadingRules {
         canonical,
         ..rules.expect("settings were checked when they were read")
     }
+}
+
+/// Returns the rules of the search index as the index stores them.
+pub fn index_rules(settings: &Settings) -> String {
+    let main_content = settings.main_content.is_on();
+    let text = if main_content { "main" } else { "full" };
+    format!("{}-{text}", settings.index)
+}
+
+/// Returns true if an index with these rules, as written by [`index_rules`], contains pages with
+/// this fate.
+pub fn is_indexed(rules: &str, fate: Fate) -> bool {
+    let which = rules.split('-').next().and_then(|word| word.parse().ok());
+    which.unwrap_or(IndexedPages::Unique).has(fate)
 }

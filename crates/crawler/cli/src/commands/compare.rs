@@ -6,7 +6,7 @@
 
 use std::io::{self, Write};
 
-use comparison::{ComparedPage, Decision, Frames, Outcome, decide, differing_blocks};
+use comparison::{ComparedPage, Decision, Frames, Outcome, PrintedBlock, decide, differing_blocks};
 use corpus::measures::{Measure, MeasuredDocument, Measures};
 use corpus::{Page, Reader};
 use differences::PrintedDifference;
@@ -19,7 +19,7 @@ use web::PageUrl;
 
 use super::column;
 use crate::args::CompareArgs;
-use crate::block_diff::{self, PrintedBlock};
+use crate::block_diff;
 use crate::output::{self, Format};
 use crate::word_diff::WordDiff;
 
@@ -102,7 +102,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), CommandError> {
     if args.diff && criterion.asks_texts() {
         let pages = a.page.as_ref().zip(b.page.as_ref());
         let blocks = pages.map(|(a, b)| differing_blocks(a, b, Frames::default()));
-        comparison.blocks = blocks.map(|blocks| block_diff::printed(blocks, true));
+        comparison.blocks = blocks.map(|blocks| PrintedBlock::with_page_first(&blocks));
     }
     let format = Format::or_fitting(args.format);
     output::coloured_to_stdout(format, |out, has_colours| match format {

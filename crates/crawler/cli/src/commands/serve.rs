@@ -10,7 +10,6 @@ use inspect::{pair, report, similar, why};
 use messages::{CommandError, fault, say, usage};
 use settings::read_again::ArchivedPages;
 use settings::{Settings, crawl_directory, input, machine};
-use setup::search_index;
 use setup::shared::OpenCrawl;
 use tokio::signal::unix::{SignalKind, signal};
 use web::Clock;
@@ -137,7 +136,7 @@ fn watched(settings: &Settings, is_replica: bool) -> Result<WatchedCrawl, Comman
     let archive = crawl_directory::archive(&directory);
     Ok(WatchedCrawl {
         state: crawl_directory::state(&directory),
-        search: search_index::directory(&directory),
+        search: crawl_directory::search_index(&directory),
         title: report::title(settings),
         settings: report::shown_settings(settings)?,
         min_delays: report::min_delays(settings),

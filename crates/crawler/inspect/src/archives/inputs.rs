@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use disk::SystemDisk;
+use facts::journal::damaged;
 use messages::{CommandError, fault, remedy_of, usage};
 use settings::input::unreadable;
 use settings::read_again::ArchivedPages;
@@ -19,7 +20,6 @@ use sinks::{ArchiveEnd, cdxj};
 use store::DirectoryLock;
 
 use super::extent::CrawlExtent;
-use crate::journal::damaged;
 
 /// Number of bytes read from the start of a file to detect its format.
 const PEEKED_BYTES: u64 = 64 << 10;

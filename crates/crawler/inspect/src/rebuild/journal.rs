@@ -12,6 +12,7 @@ use crawl::{
     RebuiltVisit, RetainedMatch,
 };
 use disk::{Disk, SystemDisk};
+use facts::archived_visits::{Visit, Visits};
 use journal::{DiscoveredUrl, History, Page, Record, RetainedPage, VisitRecord};
 use messages::{CommandError, SlowProgress, fault, warn};
 use neardup::{HashKey, PageSignature};
@@ -26,7 +27,6 @@ use web::{Clock, Exchange, PageUrl, Scope, Timestamp, UrlKey};
 
 use super::revisits::{Names, Originals, Revisit};
 use super::scratch_index::ScratchIndex;
-use super::visits::{self, Visits};
 use super::{Report, foreign};
 
 /// A journal that is being written.
@@ -334,7 +334,7 @@ impl Rebuilding {
         Ok(())
     }
 
-    fn settle(&mut self, file: String, visit: visits::Visit) -> Result<(), CommandError> {
+    fn settle(&mut self, file: String, visit: Visit) -> Result<(), CommandError> {
         let Some(url) = visit.url.clone() else {
             return Ok(());
         };
@@ -368,7 +368,7 @@ impl Rebuilding {
 
     /// Returns the archived page of an earlier crawl for a visit that found the page unchanged:
     /// this crawl also followed its links.
-    fn unchanged(&mut self, url: &PageUrl, visit: &visits::Visit) -> Option<Exchange> {
+    fn unchanged(&mut self, url: &PageUrl, visit: &Visit) -> Option<Exchange> {
         visit.note("duplicate-of-earlier-crawl")?;
         let of =
             PageUrl::parse(visit.note("duplicate-of")?, &self.policy.reading.canonical).ok()?;

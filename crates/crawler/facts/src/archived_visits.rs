@@ -28,23 +28,25 @@ const MAX_NOTES: u64 = 64 << 20;
 
 /// A visit with its place in the archive.
 #[derive(Debug, Default)]
-pub(crate) struct Visit {
+pub struct Visit {
     /// The page's URL as queued.
-    pub(crate) url: Option<PageUrl>,
+    pub url: Option<PageUrl>,
     /// The start of the visit.
-    pub(super) at: Timestamp,
-    pub(super) exchanges: Vec<Exchange>,
+    pub at: Timestamp,
+    /// The requests of the visit with their responses, redirects first.
+    pub exchanges: Vec<Exchange>,
     /// True if the page is archived with its body.
-    pub(super) kept: bool,
-    pub(super) notes: Vec<(String, String)>,
+    pub kept: bool,
+    /// The fields of its `metadata` record.
+    pub notes: Vec<(String, String)>,
     /// The robots.txt files that were read for the visit, with their URLs.
-    pub(super) robots: Vec<(PageUrl, Vec<u8>)>,
+    pub robots: Vec<(PageUrl, Vec<u8>)>,
     /// Date of the archived page that it repeats, if any.
-    pub(super) original_at: Option<Timestamp>,
+    pub original_at: Option<Timestamp>,
     /// The offset of the page's record.
-    pub(super) page_offset: u64,
+    pub page_offset: u64,
     /// The end of the visit in its file.
-    pub(super) end: u64,
+    pub end: u64,
     /// The offset of the text of a page that was not archived.
     text_offset: Option<u64>,
     /// The identifier of the last exchange's record.
@@ -52,10 +54,10 @@ pub(crate) struct Visit {
 }
 
 /// An unreadable place that is skipped.
-pub(crate) struct Damage(pub(super) String);
+pub struct Damage(pub String);
 
 /// The visits of an archive, from a given place.
-pub(crate) struct Visits<'a> {
+pub struct Visits<'a> {
     form: &'a CanonicalForm,
     files: VecDeque<PathBuf>,
     open: Option<Open>,
@@ -70,7 +72,7 @@ struct Open {
 
 impl<'a> Visits<'a> {
     /// Opens the archive in `directory` after the position `after`.
-    pub(crate) fn open(
+    pub fn open(
         directory: &Path,
         after: Option<&ArchivePlace>,
         form: &'a CanonicalForm,
@@ -100,7 +102,7 @@ impl<'a> Visits<'a> {
     }
 
     /// Returns the next visit with the name of its file; `None` at the end.
-    pub(crate) fn next_visit(&mut self) -> Option<Result<(String, Visit), Damage>> {
+    pub fn next_visit(&mut self) -> Option<Result<(String, Visit), Damage>> {
         loop {
             let Some(open) = &mut self.open else {
                 let path = self.files.pop_front()?;
@@ -223,7 +225,7 @@ impl Visit {
     }
 
     /// Returns the value of a note.
-    pub(super) fn note(&self, name: &str) -> Option<&str> {
+    pub fn note(&self, name: &str) -> Option<&str> {
         let found = self.notes.iter().find(|(known, _)| known == name);
         found.map(|(_, value)| value.as_str())
     }

@@ -19,7 +19,7 @@ use web::PageUrl;
 
 use super::Findings;
 use super::journal::Journal;
-use crate::rebuild::visits::Visits;
+use crate::archived_visits::Visits;
 
 /// The records after the journal's end.
 #[derive(Clone, Copy, Debug, Default, Serialize)]

@@ -10,9 +10,11 @@ mod topic;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use comparison::DifferingBlock;
+use comparison::{DifferingBlock, PrintedBlock};
+use export::VisitRow;
 use journal::{DiscoveredUrl, Fate, History, ReasonKind, Record, StoreFault, VisitRecord};
 use messages::{CommandError, counted};
+use serde::Serialize;
 use settings::input::parse_url;
 use settings::rules::scope_in_force;
 use settings::{Settings, crawl_directory, machine};
@@ -21,9 +23,9 @@ use web::{CanonicalForm, Host, PageUrl, TrapRules};
 
 use self::cut_pages::CutPages;
 pub use self::topic::TopicPart;
-use super::pair;
-use super::skipped::down_hosts::DownHosts;
-use super::skipped::waiting_reason;
+use crate::pair;
+use crate::skipped::down_hosts::DownHosts;
+use crate::skipped::waiting_reason;
 
 /// The history of a URL in the journal.
 #[derive(Default)]
@@ -68,7 +70,48 @@ pub struct Explanation {
     pub blocks: Option<Vec<DifferingBlock>>,
 }
 
+/// An explanation as `--format json` prints it.
+#[derive(Serialize)]
+pub struct Answer<'a> {
+    /// The URL.
+    pub url: &'a str,
+    /// See [`Explanation::verdict`].
+    pub verdict: &'static str,
+    /// The reason in words.
+    pub reason: &'a str,
+    /// The page's canonical URL, if it differs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub canonical: Option<&'a str>,
+    /// The topic's part, in a crawl with a topic.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub topic: Option<&'a TopicPart>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    page: Option<VisitRow<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    original: Option<VisitRow<'a>>,
+    /// The differing blocks of a near duplicate and its original, as in `duplicates --diff`; absent
+    /// unless both texts are known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub blocks: Option<Vec<PrintedBlock>>,
+}
+
 impl Explanation {
+    /// Returns the explanation for output.
+    pub fn answer(&self) -> Answer<'_> {
+        let row = self.row.as_ref();
+        let blocks = self.blocks.as_deref();
+        Answer {
+            url: self.url.as_str(),
+            verdict: self.verdict,
+            reason: &self.reason,
+            canonical: row.and_then(|row| Some(row.canonical.as_ref()?.as_str())),
+            topic: self.topic.as_ref(),
+            page: row.map(VisitRow),
+            original: self.original.as_ref().map(VisitRow),
+            blocks: blocks.map(PrintedBlock::with_original_first),
+        }
+    }
+
     /// Explains which rule of the crawl in `directory` decided on a URL.
     pub fn of(directory: &Path, url: &str) -> Result<Self, CommandError> {
         let state = crawl_directory::state_of(directory)?;

@@ -2,9 +2,11 @@
 //! [`CrawlStatistics`].
 
 use std::net::IpAddr;
+use std::path::Path;
 
+use messages::CommandError;
 use serde::Serialize;
-use settings::{Settings, rules};
+use settings::{Settings, crawl_directory, rules};
 use statistics::{CrawlStatistics, HostStatistics};
 use web::{Host, Timestamp, WaitReason};
 
@@ -39,6 +41,30 @@ pub struct Line<'a> {
     pub address: Option<IpAddr>,
     /// Its last failure.
     pub last_failure: Option<&'a str>,
+}
+
+/// The hosts of a crawl, and the settings that pace them.
+pub struct PacedHosts {
+    statistics: CrawlStatistics,
+    settings: Settings,
+}
+
+impl PacedHosts {
+    /// Reads the journal of the crawl in `directory`.
+    pub fn read(directory: &Path) -> Result<Self, CommandError> {
+        let state = crawl_directory::state_of(directory)?;
+        let settings = Settings::of_crawl(directory)?;
+        let (statistics, _) = CrawlStatistics::read(&state)?;
+        Ok(Self {
+            statistics,
+            settings,
+        })
+    }
+
+    /// Returns a line per host, sorted by descending number of pages.
+    pub fn lines(&self) -> Vec<Line<'_>> {
+        lines(&self.statistics, &self.settings)
+    }
 }
 
 /// Returns a line per host, sorted by descending number of pages.

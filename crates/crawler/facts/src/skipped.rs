@@ -23,9 +23,9 @@ use store::HOSTS_RULE;
 use web::{CanonicalForm, Document, PageUrl, Scope};
 
 use self::down_hosts::DownHosts;
-pub use self::ledger::Skipped;
 use self::ledger::{Event, Ledger};
-use super::journal::{records, visits};
+pub use self::ledger::{Line, Skipped};
+use crate::journal::{records, visits};
 
 /// Facts from the journal that the ledger does not have.
 struct JournalFacts {

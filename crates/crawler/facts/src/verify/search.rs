@@ -11,7 +11,7 @@ use journal::{StoreFault, VisitRecord};
 use search::{Finder, IndexFault, RecordLocation};
 use serde::Serialize;
 use settings::crawl_directory;
-use setup::search_index;
+use settings::rules::is_indexed;
 
 use super::Findings;
 
@@ -36,7 +36,7 @@ pub(super) fn check(
     state: &Path,
     findings: &mut Findings,
 ) -> Result<Counts, StoreFault> {
-    let finder = match Finder::open(&search_index::directory(crawl)) {
+    let finder = match Finder::open(&crawl_directory::search_index(crawl)) {
         Ok(finder) => finder,
         Err(IndexFault::Missing { .. }) => return Ok(Counts::default()),
         Err(IndexFault::OtherFormat { .. }) => {
@@ -109,7 +109,7 @@ fn is_expected(visit: &VisitRecord, position: RecordPosition, finder: &Finder) -
     is_covered(position, finder)
         && visit.kept
         && visit.charset.is_some()
-        && search_index::has(finder.rules(), visit.fate)
+        && is_indexed(finder.rules(), visit.fate)
 }
 
 /// Returns true if the index covers this position. Entries after the covered part are removed when

@@ -13,7 +13,6 @@ use journal::{Record, SettledVisit};
 use messages::CommandError;
 use settings::{Settings, control_in_force, crawl_directory};
 use sinks::warc::WarcReader;
-use web_ui::Politeness as Checked;
 
 use super::Findings;
 use super::archive::MAX_WARCINFO;
@@ -21,6 +20,21 @@ use super::politeness::{Politeness, Request};
 
 /// Prefix of findings in a mixed list.
 const PREFIX: &str = "politeness: ";
+
+/// The requests that were checked.
+#[derive(Debug)]
+pub struct CheckedRequests {
+    /// Number of requests.
+    pub requests: u64,
+    /// Number of hosts.
+    pub hosts: u64,
+    /// Number of requests compared with an earlier one.
+    pub compared: u64,
+    /// Number of requests that came too soon.
+    pub too_soon: u64,
+    /// The first requests that came too soon, in words.
+    pub findings: Vec<String>,
+}
 
 /// A check of requests in the order of the journal.
 pub struct JournalPoliteness {
@@ -52,7 +66,7 @@ impl JournalPoliteness {
     }
 
     /// Begins a check of a shared crawl. Its archives are on the nodes, so only its settings count.
-    pub(crate) fn without_archive(settings: &Settings) -> Self {
+    pub fn without_archive(settings: &Settings) -> Self {
         Self {
             politeness: Politeness::new(settings, (None, None)),
             findings: Findings::default(),
@@ -62,7 +76,7 @@ impl JournalPoliteness {
     }
 
     /// Applies the next record of the journal.
-    pub(crate) fn apply(&mut self, record: &Record) {
+    pub fn apply(&mut self, record: &Record) {
         if let Record::Settled(settled) = record {
             self.check(settled);
         }
@@ -121,14 +135,14 @@ impl JournalPoliteness {
     }
 
     /// Returns the result.
-    pub fn end(self) -> Checked {
+    pub fn end(self) -> CheckedRequests {
         let counts = self.politeness.counts();
         let texts = self.findings.texts.into_iter();
         let texts = texts.map(|text| match text.strip_prefix(PREFIX) {
             Some(rest) => rest.to_owned(),
             None => text,
         });
-        Checked {
+        CheckedRequests {
             requests: counts.requests,
             hosts: counts.hosts,
             compared: counts.compared,

@@ -41,7 +41,30 @@ pub struct Skipped {
     pub waits: bool,
 }
 
+/// A line of the list. Field names are used in `--format json`.
+#[derive(Serialize)]
+pub struct Line<'a> {
+    /// The URL.
+    pub url: &'a str,
+    /// The word of the kind of rule that left it out.
+    pub why: &'static str,
+    /// Why it was not visited.
+    pub reason: &'a str,
+    /// The page that links to it.
+    pub via: Option<&'a str>,
+}
+
 impl Skipped {
+    /// Returns the URL for output.
+    pub fn line(&self) -> Line<'_> {
+        Line {
+            url: &self.url,
+            why: self.kind().as_str(),
+            reason: &self.reason,
+            via: self.via.as_deref(),
+        }
+    }
+
     /// Returns the kind of rule that left it out.
     pub fn kind(&self) -> ReasonKind {
         let kind = ReasonKind::ALL.get(usize::from(self.kind));

@@ -1,5 +1,5 @@
 //! A page that repeats another, and its original: the texts that the crawl has, and the blocks and
-//! values that decided. `duplicates --diff` prints the pair.
+//! values that decided. `duplicates --diff` prints it.
 //!
 //! The journal contains the rows of both pages and the signature of the original. Texts are in the
 //! archive, for unarchived pages only with `--duplicate-text on`. A page with the same bytes as its
@@ -7,18 +7,19 @@
 
 use std::path::Path;
 
-use comparison::{ComparedPage, DifferingBlock, Frames, PageParts, differing_blocks};
-use differences::{PageOfPair, PageTextState, Pair};
+use comparison::{ComparedPage, DifferingBlock, Frames, PageParts, PrintedBlock, differing_blocks};
+use differences::{PageOfPair, PageTextState, Pair, PrintedDifference, VerdictValues};
 use journal::{DuplicateRule, History, Record, StoreFault, VisitRecord};
 use messages::{CommandError, pasted, usage, word_of_shell};
 use neardup::{HashKey, PageSignature, PageText, SignatureBuilder, TextSignature};
+use serde::Serialize;
 use settings::input::parse_url;
 use settings::read_again::ArchivedPages;
 use settings::{Settings, crawl_directory};
 use store::EmbeddedStore;
 use web::PageUrl;
 
-use super::frames::learned_frames;
+use crate::frames::learned_frames;
 
 /// A page that repeats another, its original, and the verdict.
 pub struct JudgedPair {
@@ -28,6 +29,87 @@ pub struct JudgedPair {
     pub row: VisitRecord,
     /// Blocks that differ; `None` if a text is unknown.
     pub blocks: Option<Vec<DifferingBlock>>,
+}
+
+/// A pair as `--format json` prints it.
+#[derive(Serialize)]
+pub struct PairAnswer<'a> {
+    /// The original.
+    pub original: ShownPage<'a>,
+    /// The page that repeats it.
+    pub page: ShownPage<'a>,
+    /// The verdict on the page.
+    pub verdict: &'static str,
+    /// The reason in words.
+    pub reason: Option<String>,
+    /// The values behind the verdict.
+    pub figures: &'a VerdictValues,
+    /// The words that differ. Absent if a text is missing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub diff: Option<PrintedDifference>,
+    /// Blocks that differ. Absent if a text is missing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub blocks: Option<Vec<PrintedBlock>>,
+}
+
+/// A page of a pair as `--format json` prints it.
+#[derive(Serialize)]
+pub struct ShownPage<'a> {
+    /// Its URL.
+    pub url: &'a str,
+    /// Its title.
+    pub title: Option<&'a str>,
+    /// Its first heading.
+    pub heading: Option<&'a str>,
+    /// The URL that it names as its canonical page.
+    pub canonical: Option<&'a str>,
+    /// The reason why its text is missing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub no_text: Option<String>,
+}
+
+impl JudgedPair {
+    /// Returns the pair for output.
+    pub fn answer(&self) -> PairAnswer<'_> {
+        let (original, member) = (&self.pair.original, &self.pair.member);
+        let texts = original.text.known().zip(member.text.known());
+        let difference = self.pair.difference.as_ref().zip(texts);
+        PairAnswer {
+            original: ShownPage::of(
+                original,
+                "it is not archived, or its crawl does not exist any more",
+            ),
+            page: ShownPage::of(
+                member,
+                "it was not archived, and its text was not kept: crawl with --duplicate-text on",
+            ),
+            verdict: self.row.fate.as_str(),
+            reason: self.row.reason_text(),
+            figures: &self.pair.figures,
+            diff: difference.map(|(difference, (a, b))| difference.printed(a, b)),
+            blocks: self
+                .blocks
+                .as_deref()
+                .map(PrintedBlock::with_original_first),
+        }
+    }
+}
+
+impl<'a> ShownPage<'a> {
+    fn of(page: &'a PageOfPair, not_kept: &str) -> Self {
+        let no_text = match &page.text {
+            PageTextState::Known(_) => None,
+            PageTextState::NotKept => Some(not_kept.to_owned()),
+            PageTextState::Unreadable(trouble) => Some(format!("it cannot be read: {trouble}")),
+        };
+        Self {
+            url: &page.url,
+            title: page.title.as_deref(),
+            heading: page.heading.as_deref(),
+            canonical: page.canonical.as_deref(),
+            no_text,
+        }
+    }
 }
 
 /// A page of a pair, and its blocks if its text is known.
