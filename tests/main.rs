@@ -47,7 +47,7 @@ mod durability {
     mod verify; // `verify`
 }
 
-/// A crawl by several nodes, on PostgreSQL. Where it is not installed these tests pass.
+/// A crawl by several nodes, on PostgreSQL. Where it is not installed, these tests are ignored.
 mod machines {
     mod faults; // nodes and a database that fail at random moments
     mod fences; // commits that come too late

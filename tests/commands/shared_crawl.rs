@@ -1,13 +1,13 @@
 //! A crawl in a shared store: `import`, `nodes`, `verify --store`, and `--store` in place of DIR.
 //!
-//! Where PostgreSQL is not installed the tests pass, and a line says so.
+//! Where PostgreSQL is not installed, the tests are ignored.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use serde_json::Value;
-use testkit::{Postgres, Reply, Server, Site};
+use testkit::{Database, Postgres, Reply, Server, Site};
 
 use crate::support::browser::Browser;
 use crate::support::pages::{NONE, page, with_tail};
@@ -55,8 +55,8 @@ fn crawled() -> (Server, Crawl) {
 }
 
 /// A crawl, the URL of a store that has it, and its servers.
-fn imported() -> Option<(Server, &'static Postgres, Crawl, String)> {
-    let postgres = Postgres::shared()?;
+fn imported() -> (Server, &'static Postgres, Crawl, Database) {
+    let postgres = Postgres::shared();
     let (server, crawl) = crawled();
     let store = postgres.create_database();
     let run = crawl.run_command(&["import", "crawl", "--store", &store]);
@@ -65,7 +65,7 @@ fn imported() -> Option<(Server, &'static Postgres, Crawl, String)> {
         run.errors.ends_with("its archive stays in crawl/archive\n"),
         "{run:?}"
     );
-    Some((server, postgres, crawl, store))
+    (server, postgres, crawl, store)
 }
 
 /// Runs a command on the directory and on the store. Returns both outputs.
@@ -76,10 +76,9 @@ fn both(crawl: &Crawl, store: &str, command: &str, more: &[&str]) -> [CommandOut
 }
 
 #[test]
+#[cfg_attr(not(postgres), ignore = "PostgreSQL is not installed")]
 fn the_commands_say_the_same_of_a_store_as_of_the_directory_that_was_imported() {
-    let Some((server, _, crawl, store)) = imported() else {
-        return;
-    };
+    let (server, _, crawl, store) = imported();
     let url = |path: &str| server.url(HOSTS[0], path);
     let (nearly, article, never) = (url("/nearly"), url("/article"), url("/never"));
     for (command, more) in [
@@ -122,10 +121,9 @@ fn the_commands_say_the_same_of_a_store_as_of_the_directory_that_was_imported() 
 }
 
 #[test]
+#[cfg_attr(not(postgres), ignore = "PostgreSQL is not installed")]
 fn what_needs_the_archive_or_changes_the_crawl_is_refused_with_one_line() {
-    let Some((server, _, crawl, store)) = imported() else {
-        return;
-    };
+    let (server, _, crawl, store) = imported();
     let nearly = server.url(HOSTS[0], "/nearly");
     for (arguments, words) in [
         (&["export", "--text"][..], "--text reads the archive"),
@@ -149,10 +147,9 @@ fn what_needs_the_archive_or_changes_the_crawl_is_refused_with_one_line() {
 }
 
 #[test]
+#[cfg_attr(not(postgres), ignore = "PostgreSQL is not installed")]
 fn the_replica_of_a_store_is_removed_at_the_end_and_the_variable_names_a_store() {
-    let Some((_server, _, crawl, store)) = imported() else {
-        return;
-    };
+    let (_server, _, crawl, store) = imported();
     fs::create_dir(crawl.directory().join("tmp")).unwrap();
     let script = format!("TMPDIR=$PWD/tmp CRAWLER_STORE='{store}' exec \"$0\" \"$@\"");
     let run = crawl.run_command_by("sh", &script, &["status"]);
@@ -165,10 +162,9 @@ fn the_replica_of_a_store_is_removed_at_the_end_and_the_variable_names_a_store()
 }
 
 #[test]
+#[cfg_attr(not(postgres), ignore = "PostgreSQL is not installed")]
 fn a_store_is_shown_in_a_browser_which_accepts_no_actions() {
-    let Some((_server, postgres, crawl, store)) = imported() else {
-        return;
-    };
+    let (_server, postgres, crawl, store) = imported();
     fs::create_dir(crawl.directory().join("tmp")).unwrap();
     let script = format!("TMPDIR=$PWD/tmp exec \"$0\" serve --store '{store}'");
     let visits = crawl.rows().len();
@@ -202,10 +198,9 @@ fn a_store_is_shown_in_a_browser_which_accepts_no_actions() {
 }
 
 #[test]
+#[cfg_attr(not(postgres), ignore = "PostgreSQL is not installed")]
 fn an_imported_crawl_is_valid_and_damage_in_store_and_archive_is_found() {
-    let Some((_server, postgres, crawl, store)) = imported() else {
-        return;
-    };
+    let (_server, postgres, crawl, store) = imported();
     let check = |arguments: &[&str]| {
         let arguments = [
             &["verify", "--format", "json", "--store", &store],
@@ -258,10 +253,9 @@ fn an_imported_crawl_is_valid_and_damage_in_store_and_archive_is_found() {
 }
 
 #[test]
+#[cfg_attr(not(postgres), ignore = "PostgreSQL is not installed")]
 fn visits_that_came_too_soon_by_the_settings_of_the_store_are_found() {
-    let Some((_server, postgres, crawl, store)) = imported() else {
-        return;
-    };
+    let (_server, postgres, crawl, store) = imported();
     let slow = "UPDATE crawl SET settings = replace(settings, 'delay = \"0s\"', 'delay = \"20s\"')";
     postgres.query(&store, slow);
     let run = crawl.run_command(&["verify", "--format", "json", "--store", &store]);
@@ -279,10 +273,9 @@ fn visits_that_came_too_soon_by_the_settings_of_the_store_are_found() {
 }
 
 #[test]
+#[cfg_attr(not(postgres), ignore = "PostgreSQL is not installed")]
 fn the_directory_of_a_node_is_checked_with_its_store_only() {
-    let Some((_server, _, crawl, store)) = imported() else {
-        return;
-    };
+    let (_server, _, crawl, store) = imported();
     let mark = r#"{"node":"n1","crawl":1}"#;
     fs::write(crawl.out().join("state/shared-crawl"), mark).unwrap();
     let run = crawl.run_command(&["verify", "crawl"]);
@@ -294,10 +287,9 @@ fn the_directory_of_a_node_is_checked_with_its_store_only() {
 }
 
 #[test]
+#[cfg_attr(not(postgres), ignore = "PostgreSQL is not installed")]
 fn the_nodes_of_a_crawl_are_listed() {
-    let Some((_server, _, crawl, store)) = imported() else {
-        return;
-    };
+    let (_server, _, crawl, store) = imported();
     let run = crawl.run_command(&["nodes", "--store", &store, "--format", "json"]);
     let node = run.json();
     assert_eq!(node["node"], "import");
@@ -313,10 +305,9 @@ fn the_nodes_of_a_crawl_are_listed() {
 }
 
 #[test]
+#[cfg_attr(not(postgres), ignore = "PostgreSQL is not installed")]
 fn an_import_is_made_once_and_into_an_empty_store_only() {
-    let Some((_server, postgres, crawl, store)) = imported() else {
-        return;
-    };
+    let (_server, postgres, crawl, store) = imported();
     let run = crawl.run_command(&["import", "crawl", "--store", &store]);
     assert_eq!(run.code, Some(0), "{run:?}");
     assert!(
@@ -331,10 +322,9 @@ fn an_import_is_made_once_and_into_an_empty_store_only() {
 }
 
 #[test]
+#[cfg_attr(not(postgres), ignore = "PostgreSQL is not installed")]
 fn a_crawl_that_cannot_be_shared_is_not_imported_and_leaves_the_store_empty() {
-    let Some(postgres) = Postgres::shared() else {
-        return;
-    };
+    let postgres = Postgres::shared();
     let store = postgres.create_database();
     for (options, words) in [
         (&["--group-by", "address"][..], "--group-by address"),
@@ -357,10 +347,9 @@ fn a_crawl_that_cannot_be_shared_is_not_imported_and_leaves_the_store_empty() {
 }
 
 #[test]
+#[cfg_attr(not(postgres), ignore = "PostgreSQL is not installed")]
 fn the_archives_of_a_shared_crawl_become_a_crawl_in_a_directory_again() {
-    let Some((_server, _, crawl, _)) = imported() else {
-        return;
-    };
+    let (_server, _, crawl, _) = imported();
     let back = crawl.directory().join("back");
     fs::create_dir_all(back.join("archive")).unwrap();
     copy_archive(&crawl.out(), &back);
@@ -388,6 +377,7 @@ fn copy_archive(from: &Path, to: &Path) {
 }
 
 #[test]
+#[cfg_attr(not(postgres), ignore = "PostgreSQL is not installed")]
 fn a_wrong_store_is_refused_with_one_line_that_has_no_password() {
     let crawl = Crawl::bare();
     // The server runs as another user where tests run as root.
@@ -398,9 +388,7 @@ fn a_wrong_store_is_refused_with_one_line_that_has_no_password() {
          host all all 127.0.0.1/32 trust\n\
          local all all trust\n",
     );
-    let Some(postgres) = Postgres::start(&[&format!("hba_file={}", rules.display())]) else {
-        return;
-    };
+    let postgres = Postgres::start(&[&format!("hba_file={}", rules.display())]);
     let empty = postgres.create_database();
     let port = postgres.port();
     let secret = "pa55word";
@@ -440,9 +428,9 @@ fn a_wrong_store_is_refused_with_one_line_that_has_no_password() {
             format!("postgres://postgres:{secret}@127.0.0.1:{port}/postgres?sslmode=require"),
             "no TLS with",
         ),
-        (empty, "does not contain a crawl"),
+        (empty.to_string(), "does not contain a crawl"),
         (
-            newer,
+            newer.to_string(),
             "was written by a later version of this program (migration 999)",
         ),
     ];

@@ -7,10 +7,9 @@ use crate::support::shared_crawl::{SharedCrawl, Web, assert_exhausted};
 const WEB: Web = Web { hosts: 3, pages: 3 };
 
 #[test]
+#[cfg_attr(not(postgres), ignore = "PostgreSQL is not installed")]
 fn a_node_that_does_not_fit_its_crawl_is_refused_and_what_does_not_fit_is_named() {
-    let Some(postgres) = Postgres::shared() else {
-        return;
-    };
+    let postgres = Postgres::shared();
     let gate = Gate::new();
     let held = gate.clone();
     let site = Site::new(move |request| WEB.reply(request).hold(&held));
@@ -58,10 +57,9 @@ fn a_node_that_does_not_fit_its_crawl_is_refused_and_what_does_not_fit_is_named(
 }
 
 #[test]
+#[cfg_attr(not(postgres), ignore = "PostgreSQL is not installed")]
 fn the_first_node_begins_no_crawl_that_nodes_cannot_share_or_that_has_no_seed() {
-    let Some(postgres) = Postgres::shared() else {
-        return;
-    };
+    let postgres = Postgres::shared();
     let shared = SharedCrawl::of(postgres, WEB);
     let earlier = shared.crawl.directory().join("earlier");
     let seed = shared.server.url(&Web::host(0), "/0");
@@ -108,11 +106,10 @@ fn the_first_node_begins_no_crawl_that_nodes_cannot_share_or_that_has_no_seed() 
 }
 
 #[test]
+#[cfg_attr(not(postgres), ignore = "PostgreSQL is not installed")]
 fn the_directory_of_a_node_serves_no_other_crawl() {
     // Its archive would be cut where the settled visits of the other crawl end.
-    let Some(postgres) = Postgres::shared() else {
-        return;
-    };
+    let postgres = Postgres::shared();
     let shared = SharedCrawl::of(postgres, WEB);
     assert_exhausted(&shared.start("n1").end());
     let other = postgres.create_database();
@@ -130,10 +127,9 @@ fn the_directory_of_a_node_serves_no_other_crawl() {
 }
 
 #[test]
+#[cfg_attr(not(postgres), ignore = "PostgreSQL is not installed")]
 fn a_database_that_cannot_have_the_crawl_is_refused_and_the_remedy_is_named() {
-    let Some(postgres) = Postgres::shared() else {
-        return;
-    };
+    let postgres = Postgres::shared();
     let shared = SharedCrawl::of(postgres, WEB);
     let database = |prepare: &str| {
         let store = postgres.create_database();
@@ -185,11 +181,10 @@ fn a_database_that_cannot_have_the_crawl_is_refused_and_the_remedy_is_named() {
 }
 
 #[test]
+#[cfg_attr(not(postgres), ignore = "PostgreSQL is not installed")]
 fn a_row_that_cannot_be_read_stops_a_node_with_code_1() {
     // The node began new terms for ever, each of which met the row again.
-    let Some(postgres) = Postgres::shared() else {
-        return;
-    };
+    let postgres = Postgres::shared();
     let gate = Gate::new();
     let held = gate.clone();
     let site = Site::new(move |request| WEB.reply(request).hold(&held));

@@ -23,10 +23,9 @@ fn asked_again(shared: &SharedCrawl) -> BTreeMap<(String, String), usize> {
 }
 
 #[test]
+#[cfg_attr(not(postgres), ignore = "PostgreSQL is not installed")]
 fn nodes_join_and_leave_and_no_page_is_visited_twice() {
-    let Some(postgres) = Postgres::shared() else {
-        return;
-    };
+    let postgres = Postgres::shared();
     let shared = SharedCrawl::of(postgres, WEB);
     let first = shared.start("n1");
     shared.wait_for("n1", "live");
@@ -46,11 +45,10 @@ fn nodes_join_and_leave_and_no_page_is_visited_twice() {
 }
 
 #[test]
+#[cfg_attr(not(postgres), ignore = "PostgreSQL is not installed")]
 fn the_name_of_a_dead_node_is_taken_again_and_only_what_was_in_flight_is_visited_twice() {
     const IN_FLIGHT: &str = "4";
-    let Some(postgres) = Postgres::shared() else {
-        return;
-    };
+    let postgres = Postgres::shared();
     let shared = SharedCrawl::of(postgres, WEB).with(&["--concurrency", IN_FLIGHT]);
     let node = shared.start("n1");
     shared.wait_for("n1", "live");
@@ -69,11 +67,10 @@ fn the_name_of_a_dead_node_is_taken_again_and_only_what_was_in_flight_is_visited
 }
 
 #[test]
+#[cfg_attr(not(postgres), ignore = "PostgreSQL is not installed")]
 fn a_node_that_names_no_seed_crawls_with_the_seeds_of_the_others() {
     // Without the seeds of the first node, the second one judged every link out of scope.
-    let Some(postgres) = Postgres::shared() else {
-        return;
-    };
+    let postgres = Postgres::shared();
     let mut shared = SharedCrawl::of(postgres, WEB);
     let hosts: Vec<String> = (0..WEB.hosts).map(Web::host).collect();
     let seeds: Vec<String> = hosts
@@ -106,11 +103,10 @@ fn a_node_that_names_no_seed_crawls_with_the_seeds_of_the_others() {
 }
 
 #[test]
+#[cfg_attr(not(postgres), ignore = "PostgreSQL is not installed")]
 fn all_nodes_together_visit_as_many_pages_as_the_limit_allows() {
     const LIMIT: u64 = 50;
-    let Some(postgres) = Postgres::shared() else {
-        return;
-    };
+    let postgres = Postgres::shared();
     let shared = SharedCrawl::of(postgres, WEB).with(&["--max-pages", "50"]);
     let first = shared.start("n1");
     shared.wait_for("n1", "live");
@@ -124,10 +120,9 @@ fn all_nodes_together_visit_as_many_pages_as_the_limit_allows() {
 }
 
 #[test]
+#[cfg_attr(not(postgres), ignore = "PostgreSQL is not installed")]
 fn a_store_that_goes_away_within_a_term_costs_no_page_and_no_term() {
-    let Some(postgres) = Postgres::start(&[]) else {
-        return;
-    };
+    let postgres = Postgres::start(&[]);
     // A term that outlasts the restart, on a busy machine too.
     let shared = SharedCrawl::of(&postgres, WEB).with(&["--term", "10m"]);
     let mut node = shared.start("n1");
@@ -144,10 +139,9 @@ fn a_store_that_goes_away_within_a_term_costs_no_page_and_no_term() {
 }
 
 #[test]
+#[cfg_attr(not(postgres), ignore = "PostgreSQL is not installed")]
 fn a_control_file_in_the_store_is_applied_by_all_nodes_without_one_of_their_own() {
-    let Some(postgres) = Postgres::shared() else {
-        return;
-    };
+    let postgres = Postgres::shared();
     let shared = SharedCrawl::of(postgres, WEB);
     let order = |text: &str| {
         shared.crawl.write("order.toml", text);
@@ -176,10 +170,9 @@ fn a_control_file_in_the_store_is_applied_by_all_nodes_without_one_of_their_own(
 }
 
 #[test]
+#[cfg_attr(not(postgres), ignore = "PostgreSQL is not installed")]
 fn a_page_that_is_declared_distinct_in_the_store_is_visited_again_by_its_node() {
-    let Some(postgres) = Postgres::shared() else {
-        return;
-    };
+    let postgres = Postgres::shared();
     let web = Web { hosts: 3, pages: 3 };
     let shared = SharedCrawl::of(postgres, web);
     assert_exhausted(&shared.start("n1").end());
@@ -210,10 +203,9 @@ fn a_page_that_is_declared_distinct_in_the_store_is_visited_again_by_its_node() 
 }
 
 #[test]
+#[cfg_attr(not(postgres), ignore = "PostgreSQL is not installed")]
 fn pages_of_an_earlier_crawl_that_the_first_node_reads_are_not_archived_by_all_nodes() {
-    let Some(postgres) = Postgres::shared() else {
-        return;
-    };
+    let postgres = Postgres::shared();
     let web = Web {
         hosts: 12,
         pages: 3,
@@ -265,11 +257,10 @@ fn pages_of_an_earlier_crawl_that_the_first_node_reads_are_not_archived_by_all_n
 }
 
 #[test]
+#[cfg_attr(not(postgres), ignore = "PostgreSQL is not installed")]
 fn nodes_go_by_the_clock_of_the_store() {
     // A host that moved between machines whose clocks differ was asked early by the difference.
-    let Some(postgres) = Postgres::shared() else {
-        return;
-    };
+    let postgres = Postgres::shared();
     let shared = SharedCrawl::of(postgres, Web { hosts: 2, pages: 3 });
     postgres.query(
         &shared.store,

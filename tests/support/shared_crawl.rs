@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::Value;
-use testkit::{FaultyNetwork, Postgres, Reply, Request, Server, Site};
+use testkit::{Database, FaultyNetwork, Postgres, Reply, Request, Server, Site};
 
 use super::pages::page;
 use super::{CommandOutput, Crawl, Running};
@@ -82,7 +82,7 @@ impl Web {
 pub(crate) struct SharedCrawl {
     pub(crate) crawl: Crawl,
     pub(crate) server: Server,
-    pub(crate) store: String,
+    pub(crate) store: Database,
     web: Web,
     postgres: SocketAddr,
     options: Vec<String>,

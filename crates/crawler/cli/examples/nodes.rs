@@ -42,9 +42,7 @@ fn main() -> Result<ExitCode, Failure> {
         std::fs::remove_dir_all(DIRECTORY)?;
     }
     std::fs::create_dir(DIRECTORY)?;
-    let Some(postgres) = Postgres::start(&[]) else {
-        return Err("PostgreSQL did not start".into());
-    };
+    let postgres = Postgres::start(&[]);
     let crawl = SharedCrawl {
         crawler,
         store: postgres.create_database(),

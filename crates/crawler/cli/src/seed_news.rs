@@ -96,7 +96,7 @@ pub(crate) fn complete(
     state: Option<&Path>,
 ) -> Result<(), StoreFault> {
     let seeds = context.telemetry.seeds();
-    let is_empty = summary.finished == "exhausted" && summary.pages == 0;
+    let is_empty = summary.finished == "exhausted" && summary.all.pages == 0;
     if !is_empty || seeds.counts().fetched > 0 {
         return Ok(());
     }

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crawl::{Counts, CrawlContext, Focus, Reasons, Responses, SeedCounts, Telemetry};
+use inspect::PageCounts;
 use journal::{CutSum, ReasonKind};
 use messages::{pasted, printable};
 use policy::Requisites;
@@ -21,21 +22,8 @@ pub(crate) struct Summary {
     /// Reason for the end: `exhausted`, `max-pages`, `max-time`, `max-size`, `min-harvest`,
     /// `interrupted` or `fault`.
     pub(crate) finished: &'static str,
-    pub(crate) pages: u64,
-    pub(crate) unique: u64,
-    /// New versions of pages that an earlier crawl archived (`--since`, `--against`); `unique` does
-    /// not count them.
-    pub(crate) changed: u64,
-    pub(crate) exact_duplicates: u64,
-    pub(crate) near_duplicates: u64,
-    pub(crate) failed: u64,
-    pub(crate) excluded: u64,
-    /// Pages off topic; `None` without a topic.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) off_topic: Option<u64>,
-    /// Share of judged pages that are on topic, 0 to 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) harvest: Option<f64>,
+    #[serde(flatten)]
+    pub(crate) all: PageCounts,
     /// The same share for the last 500 pages of this session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) recent_harvest: Option<f64>,
@@ -161,15 +149,11 @@ impl Summary {
         let new_pages = totals.pages.saturating_sub(before.totals.pages);
         Self {
             finished,
-            pages: totals.pages,
-            unique: totals.unique,
-            changed: totals.changed,
-            exact_duplicates: totals.exact_duplicates,
-            near_duplicates: totals.near_duplicates,
-            failed: totals.failed,
-            excluded: totals.excluded,
-            off_topic: focus.map(|_| totals.off_topic),
-            harvest: focus.and_then(|_| totals.harvest()).map(round),
+            all: PageCounts {
+                off_topic: focus.map(|_| totals.off_topic),
+                harvest: focus.and_then(|_| totals.harvest()).map(round),
+                ..PageCounts::from(totals)
+            },
             recent_harvest: focus.and_then(Focus::recent_harvest),
             bytes: totals.bytes,
             hosts: after.hosts,

@@ -1,7 +1,7 @@
-//! DifferenceStatistics that a near-duplicate index uses to decide on two pages.
+//! The values that a near-duplicate index uses to decide on two pages.
 //!
 //! An index finds candidates by two kinds of keys, quarters of the fingerprint and bands of the
-//! sketch. It then decides by the statistics of a [`TextPair`]. This module collects them for
+//! sketch. It then decides by the values of a [`TextPair`]. This module collects them for
 //! output; it decides nothing.
 
 use std::fmt::Display;
@@ -45,7 +45,7 @@ pub struct VerdictValues {
 }
 
 impl VerdictValues {
-    /// Returns the statistics of two fingerprints only.
+    /// Returns the values of two fingerprints only.
     #[must_use]
     pub fn of_fingerprints(a: Option<Fingerprint>, b: Option<Fingerprint>) -> Self {
         let both = a.zip(b).map(|(a, b)| a.as_u64() ^ b.as_u64());
@@ -70,7 +70,7 @@ impl VerdictValues {
         }
     }
 
-    /// Returns the statistics of two texts. `is_canonical` is true if one page declares the other,
+    /// Returns the values of two texts. `is_canonical` is true if one page declares the other,
     /// or the other's original, as its canonical page.
     #[must_use]
     pub fn of(

@@ -1,11 +1,10 @@
-//! Counts of pages by fate, with the names that the summary uses.
+//! Counts of pages by fate, under the names of `--summary json`, `status` and `verify`.
 
 use journal::Totals;
 use serde::Serialize;
-use statistics::Counts;
 
 /// Counts of pages by fate.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct PageCounts {
     /// Number of pages.
     pub pages: u64,
@@ -41,22 +40,6 @@ impl From<&Totals> for PageCounts {
             excluded: totals.excluded,
             off_topic: (totals.judged > 0).then_some(totals.off_topic),
             harvest: totals.harvest(),
-        }
-    }
-}
-
-impl From<&Counts> for PageCounts {
-    fn from(counts: &Counts) -> Self {
-        Self {
-            pages: counts.pages,
-            unique: counts.unique,
-            changed: counts.changed,
-            exact_duplicates: counts.exact_duplicates,
-            near_duplicates: counts.near_duplicates,
-            failed: counts.failed,
-            excluded: counts.excluded,
-            off_topic: (counts.judged > 0).then_some(counts.off_topic),
-            harvest: counts.harvest(),
         }
     }
 }

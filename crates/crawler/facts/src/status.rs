@@ -89,11 +89,11 @@ impl Status {
         let counts = statistics.counts();
         let text = |at: Option<Timestamp>| at.map(|at| at.to_string());
         let mut status = Self {
-            counts: PageCounts::from(counts),
-            bytes: counts.bytes,
+            counts: PageCounts::from(&counts.totals),
+            bytes: counts.totals.bytes,
             hosts: counts.hosts,
-            requisites: counts.requisites,
-            requisites_missing: counts.requisites_missing,
+            requisites: counts.totals.requisites,
+            requisites_missing: counts.totals.requisites_missing,
             queued: counts.queued,
             quarantined: counts.quarantined,
             excluded_links: statistics.excluded_links().clone(),

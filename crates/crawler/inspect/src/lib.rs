@@ -17,6 +17,7 @@ pub mod unpack;
 pub mod verify;
 pub mod wacz;
 
+pub use facts::page_counts::PageCounts;
 pub use facts::{
     changes, duplicates, frames, hosts, journal, leftovers, pair, patterns, skipped, status, why,
 };

@@ -1,6 +1,6 @@
 //! Reading a shared crawl without taking part in it, and bringing an embedded crawl in.
 //!
-//! Where PostgreSQL is not installed the tests pass, and a line says so.
+//! Where PostgreSQL is not installed, the tests are ignored.
 
 #![expect(clippy::unwrap_used, reason = "what the test unwraps is part of it")]
 
@@ -184,10 +184,9 @@ async fn import(url: &str, state: &Path, most: usize) -> Result<bool, ImportErro
 }
 
 #[tokio::test]
+#[cfg_attr(not(postgres), ignore = "PostgreSQL is not installed")]
 async fn a_replica_has_the_visits_the_queue_and_the_admissions_of_the_crawl() {
-    let Some(server) = Postgres::shared() else {
-        return;
-    };
+    let server = Postgres::shared();
     let (url, setup) = (server.create_database(), Setup::default());
     let mut node = Node::new(&url, "n1", &setup).await;
     let store = open(&mut node, &setup).await;
@@ -228,10 +227,9 @@ async fn a_replica_has_the_visits_the_queue_and_the_admissions_of_the_crawl() {
 }
 
 #[tokio::test]
+#[cfg_attr(not(postgres), ignore = "PostgreSQL is not installed")]
 async fn an_embedded_crawl_is_imported_and_a_node_continues_it() {
-    let Some(server) = Postgres::shared() else {
-        return;
-    };
+    let server = Postgres::shared();
     let (url, setup) = (server.create_database(), Setup::default());
     let embedded = tempfile::tempdir().unwrap();
     let store = EmbeddedStore::open(embedded.path(), &options(&setup)).unwrap();
@@ -255,10 +253,9 @@ async fn an_embedded_crawl_is_imported_and_a_node_continues_it() {
 }
 
 #[tokio::test]
+#[cfg_attr(not(postgres), ignore = "PostgreSQL is not installed")]
 async fn an_import_that_was_killed_anywhere_continues_and_no_node_joins_before_its_end() {
-    let Some(server) = Postgres::shared() else {
-        return;
-    };
+    let server = Postgres::shared();
     let setup = Setup::default();
     let embedded = tempfile::tempdir().unwrap();
     let store = EmbeddedStore::open(embedded.path(), &options(&setup)).unwrap();
@@ -287,10 +284,9 @@ async fn an_import_that_was_killed_anywhere_continues_and_no_node_joins_before_i
 }
 
 #[tokio::test]
+#[cfg_attr(not(postgres), ignore = "PostgreSQL is not installed")]
 async fn a_store_with_a_crawl_takes_no_other_one() {
-    let Some(server) = Postgres::shared() else {
-        return;
-    };
+    let server = Postgres::shared();
     let (url, setup) = (server.create_database(), Setup::default());
     Node::new(&url, "n1", &setup).await;
     let embedded = tempfile::tempdir().unwrap();
@@ -300,10 +296,9 @@ async fn a_store_with_a_crawl_takes_no_other_one() {
 }
 
 #[tokio::test]
+#[cfg_attr(not(postgres), ignore = "PostgreSQL is not installed")]
 async fn a_database_without_a_crawl_or_with_a_later_one_is_refused_and_not_changed() {
-    let Some(server) = Postgres::shared() else {
-        return;
-    };
+    let server = Postgres::shared();
     let url = server.create_database();
     let refused = SharedCrawl::open(&url).await.unwrap_err();
     assert!(matches!(refused, ReadError::NoCrawl { .. }), "{refused}");
@@ -330,10 +325,9 @@ async fn a_database_without_a_crawl_or_with_a_later_one_is_refused_and_not_chang
 }
 
 #[tokio::test]
+#[cfg_attr(not(postgres), ignore = "PostgreSQL is not installed")]
 async fn the_nodes_of_a_crawl_are_listed_with_their_states() {
-    let Some(server) = Postgres::shared() else {
-        return;
-    };
+    let server = Postgres::shared();
     let (url, setup) = (server.create_database(), Setup::default());
     let mut node = Node::new(&url, "n1", &setup).await;
     let store = open(&mut node, &setup).await;
@@ -359,10 +353,9 @@ async fn the_nodes_of_a_crawl_are_listed_with_their_states() {
 }
 
 #[tokio::test]
+#[cfg_attr(not(postgres), ignore = "PostgreSQL is not installed")]
 async fn an_audit_names_every_kind_of_damage() {
-    let Some(server) = Postgres::shared() else {
-        return;
-    };
+    let server = Postgres::shared();
     for (damage, expected) in [
         (
             "UPDATE bucket SET owner = 1 WHERE bucket = 7",
@@ -425,10 +418,9 @@ async fn an_audit_names_every_kind_of_damage() {
 
 /// Visits in the buckets of both nodes, with links from each to the other.
 #[tokio::test]
+#[cfg_attr(not(postgres), ignore = "PostgreSQL is not installed")]
 async fn the_crawl_of_two_nodes_is_one_crawl_in_audit_and_replica() {
-    let Some(server) = Postgres::shared() else {
-        return;
-    };
+    let server = Postgres::shared();
     let (url, setup) = (server.create_database(), Setup::default());
     let mut first = Node::new(&url, "n1", &setup).await;
     let mut second = Node::new(&url, "n2", &setup).await;

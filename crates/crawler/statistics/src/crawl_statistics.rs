@@ -33,7 +33,7 @@ pub const REDIRECTED: &str = "redirects to pages of this crawl";
 /// use statistics::CrawlStatistics;
 ///
 /// let (mut statistics, mut follower) = CrawlStatistics::read("crawl/state".as_ref())?;
-/// assert!(statistics.counts().unique <= statistics.counts().pages);
+/// assert!(statistics.totals().unique <= statistics.totals().pages);
 /// // Later, while the crawl runs:
 /// statistics.catch_up(&mut follower)?;
 /// # Ok::<(), journal::StoreFault>(())
@@ -41,7 +41,6 @@ pub const REDIRECTED: &str = "redirects to pages of this crawl";
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CrawlStatistics {
     counts: Counts,
-    totals: Totals,
     timeline: Timeline,
     hosts: Hosts,
     verdicts: Verdicts,
@@ -192,9 +191,9 @@ impl CrawlStatistics {
         figures.waiting = figures.waiting.saturating_sub(1);
         figures.pace = figures.pace.then(settled.pace);
         self.hosts.count(host, row);
-        self.totals.count(row);
+        self.counts.totals.count(row);
         self.counts.last_visit_at = Some(row.fetched_at);
-        self.set_sums();
+        self.counts.hosts = self.hosts.with_pages();
         self.timeline.count(row, self.counts.queued);
         self.verdicts.change(row, |sum, part| *sum += part);
         self.change_names(row, NameCounts::add);
@@ -210,8 +209,8 @@ impl CrawlStatistics {
         self.counts.queued += 1;
         self.hosts.of(host).waiting += 1;
         self.hosts.take_back(host, row);
-        self.totals.uncount(row);
-        self.set_sums();
+        self.counts.totals.uncount(row);
+        self.counts.hosts = self.hosts.with_pages();
         self.timeline.take_back(row);
         self.verdicts
             .change(row, |sum, part| *sum = sum.saturating_sub(part));
@@ -246,11 +245,6 @@ impl CrawlStatistics {
         } else if self.excluded_links.len() < MAX_NAMES {
             self.excluded_links.insert(links.rule.clone(), links.links);
         }
-    }
-
-    fn set_sums(&mut self) {
-        self.counts.set_totals(&self.totals);
-        self.counts.hosts = self.hosts.with_pages();
     }
 
     fn change_paces(&mut self, change: impl Fn(Pace) -> Pace) {
@@ -380,13 +374,13 @@ impl CrawlStatistics {
     pub fn skipped(&self) -> impl Iterator<Item = (ReasonKind, u64)> {
         ReasonKind::ALL
             .into_iter()
-            .map(|kind| (kind, self.totals.skipped[kind as usize]))
+            .map(|kind| (kind, self.counts.totals.skipped[kind as usize]))
     }
 
     /// Returns the sums over all visits.
     #[must_use]
     pub fn totals(&self) -> &Totals {
-        &self.totals
+        &self.counts.totals
     }
 
     /// Returns the newest visits of a kind, newest first, at most

@@ -331,18 +331,21 @@ fn count(rows: &[VisitRecord], is_one: impl Fn(&VisitRecord) -> bool) -> u64 {
 fn compare(statistics: &CrawlStatistics, rows: &[VisitRecord]) {
     let counts = statistics.counts();
     let of = |fate: Fate| count(rows, |row| row.requisite == 0 && row.fate == fate);
-    assert_eq!(counts.pages, count(rows, VisitRecord::is_page));
-    assert_eq!(counts.unique, of(Fate::Unique));
-    assert_eq!(counts.changed, of(Fate::Changed));
-    assert_eq!(counts.exact_duplicates, of(Fate::ExactDuplicate));
-    assert_eq!(counts.near_duplicates, of(Fate::NearDuplicate));
-    assert_eq!(counts.off_topic, of(Fate::OffTopic));
-    assert_eq!(counts.judged, count(rows, VisitRecord::is_judged));
-    assert_eq!(counts.failed, of(Fate::Failed));
-    assert_eq!(counts.excluded, of(Fate::Excluded));
-    assert_eq!(counts.bytes, rows.iter().map(|row| row.bytes).sum::<u64>());
+    assert_eq!(counts.totals.pages, count(rows, VisitRecord::is_page));
+    assert_eq!(counts.totals.unique, of(Fate::Unique));
+    assert_eq!(counts.totals.changed, of(Fate::Changed));
+    assert_eq!(counts.totals.exact_duplicates, of(Fate::ExactDuplicate));
+    assert_eq!(counts.totals.near_duplicates, of(Fate::NearDuplicate));
+    assert_eq!(counts.totals.off_topic, of(Fate::OffTopic));
+    assert_eq!(counts.totals.judged, count(rows, VisitRecord::is_judged));
+    assert_eq!(counts.totals.failed, of(Fate::Failed));
+    assert_eq!(counts.totals.excluded, of(Fate::Excluded));
+    assert_eq!(
+        counts.totals.bytes,
+        rows.iter().map(|row| row.bytes).sum::<u64>()
+    );
     let requisites = count(rows, |row| row.requisite > 0 && row.fate.is_page());
-    assert_eq!(counts.requisites, requisites);
+    assert_eq!(counts.totals.requisites, requisites);
     let with_pages = rows.iter().filter(|row| row.is_page());
     let with_pages: BTreeSet<_> = with_pages.map(|row| row.url.host()).collect();
     assert_eq!(counts.hosts, with_pages.len() as u64);
@@ -451,8 +454,11 @@ fn compare_names(statistics: &CrawlStatistics, rows: &[VisitRecord]) {
     let english = count(rows, |row| row.is_page() && row.language.is_some());
     assert_eq!(statistics.languages().count("en"), english);
     let counts = statistics.counts();
-    assert_eq!(statistics.failure_kinds().total(), counts.failed);
-    assert_eq!(statistics.exclusion_reasons().total(), counts.excluded);
+    assert_eq!(statistics.failure_kinds().total(), counts.totals.failed);
+    assert_eq!(
+        statistics.exclusion_reasons().total(),
+        counts.totals.excluded
+    );
 }
 
 fn url_of_visit(record: Record) -> PageUrl {

@@ -68,18 +68,18 @@ fn write(
     let mut registry = Registry::default();
     let pages = Family::<[(&str, &str); 1], Counter>::default();
     for (verdict, count) in [
-        ("unique", counts.unique),
-        ("changed", counts.changed),
-        ("exact-duplicate", counts.exact_duplicates),
-        ("near-duplicate", counts.near_duplicates),
-        ("off-topic", counts.off_topic),
+        ("unique", counts.totals.unique),
+        ("changed", counts.totals.changed),
+        ("exact-duplicate", counts.totals.exact_duplicates),
+        ("near-duplicate", counts.totals.near_duplicates),
+        ("off-topic", counts.totals.off_topic),
     ] {
         pages.get_or_create(&[("verdict", verdict)]).inc_by(count);
     }
     registry.register(PAGES.registered(), PAGES.help, pages);
-    counter(&mut registry, &FAILED, counts.failed);
-    counter(&mut registry, &EXCLUDED, counts.excluded);
-    counter(&mut registry, &RECEIVED, counts.bytes);
+    counter(&mut registry, &FAILED, counts.totals.failed);
+    counter(&mut registry, &EXCLUDED, counts.totals.excluded);
+    counter(&mut registry, &RECEIVED, counts.totals.bytes);
     gauge(&mut registry, &QUEUED, counts.queued);
     gauge(&mut registry, &IN_FLIGHT, in_flight);
     gauge(&mut registry, &QUARANTINED, counts.quarantined);
@@ -113,12 +113,10 @@ mod tests {
 
     #[test]
     fn every_metric_is_written_under_its_name() {
-        let counts = Counts {
-            unique: 7,
-            near_duplicates: 2,
-            bytes: u64::MAX,
-            ..Counts::default()
-        };
+        let mut counts = Counts::default();
+        counts.totals.unique = 7;
+        counts.totals.near_duplicates = 2;
+        counts.totals.bytes = u64::MAX;
         let text = write(&counts, 0, &MachineValues::default()).unwrap();
         for metric in METRICS {
             let (name, kind) = (metric.registered(), metric.kind.as_str());

@@ -24,6 +24,11 @@ pub trait Backend: Send + Sync {
         usual
     }
 
+    /// Returns what this machine lacks for the tests of this store: they are ignored then.
+    fn missing(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Opens the first session of a new crawl, in an empty store.
     async fn open(&self, setup: &Setup) -> Box<dyn Session>;
 }

@@ -62,22 +62,29 @@ pub fn run(backends: impl IntoIterator<Item = Arc<dyn Backend>>) -> ExitCode {
             if sentence.beyond(&*backend).is_some() {
                 continue;
             }
+            let is_ignored = backend.missing().is_some();
             let (name, backend) = (backend.name(), Arc::clone(&backend));
             let name = format!("{name}::{}", sentence.title());
             let check = move || {
                 sentence.check(&*backend);
                 Ok(())
             };
-            trials.push(Trial::test(name, check));
+            trials.push(Trial::test(name, check).with_ignored_flag(is_ignored));
         }
         report_beyond(&*backend);
     }
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 
-/// Reports the sentences that the backend does not promise.
+/// Reports the sentences that are not held against the backend.
 #[expect(clippy::print_stderr, reason = "a test says what it does not test")]
 fn report_beyond(backend: &dyn Backend) {
+    if let Some(missing) = backend.missing() {
+        eprintln!(
+            "{} is not tested: {missing} is not installed",
+            backend.name()
+        );
+    }
     for promise in backend.lacks() {
         let beyond = sentences().filter(|sentence| sentence.beyond(backend) == Some(*promise));
         let (name, count) = (backend.name(), beyond.count());

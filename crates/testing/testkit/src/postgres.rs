@@ -1,9 +1,13 @@
 //! A PostgreSQL server of its own, in a temporary directory, for tests of the shared store.
 //!
-//! `initdb` and `postgres` are looked for on the PATH, and where Debian installs them. The server
-//! refuses to run as root; where tests do, it runs as the user `nobody`. A shell of that user
+//! `initdb` and `postgres` are looked for on the PATH, and where Debian installs them. Tests that need
+//! them are marked `#[cfg_attr(not(postgres), ignore = "PostgreSQL is not installed")]`: the build
+//! script of their crate sets the flag. The server refuses to run as root; where tests do, it runs as the user `nobody`. A shell of that user
 //! starts and stops it, and stops it when the test process ends, however it ends.
 
+mod programs;
+
+use std::fmt;
 use std::fs;
 use std::io::{self, BufRead, BufReader, Write};
 use std::net::{Ipv4Addr, TcpListener};
@@ -53,38 +57,30 @@ struct Shell {
     answers: BufReader<ChildStdout>,
 }
 
-#[expect(clippy::print_stderr, reason = "a test says what it does not test")]
-fn report_missing() {
-    eprintln!("not tested: PostgreSQL's initdb is not installed");
-}
-
 impl Postgres {
     /// Returns true if the programs of a server are installed.
     #[must_use]
     pub fn is_installed() -> bool {
-        programs().is_some()
+        programs::find().is_some()
     }
 
-    /// Returns the server that all tests of this process share. Returns none where PostgreSQL is
-    /// not installed, and says so: such a test passes.
-    pub fn shared() -> Option<&'static Self> {
-        static SHARED: OnceLock<Option<Postgres>> = OnceLock::new();
-        SHARED.get_or_init(|| Self::start(&[])).as_ref()
-    }
-
-    /// Starts a server with these settings (`name=value`). Returns none where PostgreSQL is not
-    /// installed, and says so.
+    /// Returns the server that all tests of this process share.
     ///
     /// # Panics
-    /// If the server is installed and does not start.
+    /// If PostgreSQL is not installed, or does not start.
+    pub fn shared() -> &'static Self {
+        static SHARED: OnceLock<Postgres> = OnceLock::new();
+        SHARED.get_or_init(|| Self::start(&[]))
+    }
+
+    /// Starts a server with these settings (`name=value`).
+    ///
+    /// # Panics
+    /// If PostgreSQL is not installed, or does not start.
     #[must_use]
-    pub fn start(settings: &[&str]) -> Option<Self> {
-        let Some(programs) = programs() else {
-            report_missing();
-            return None;
-        };
-        let started = Self::start_in(programs, settings);
-        Some(started.expect("PostgreSQL is installed, so it starts"))
+    pub fn start(settings: &[&str]) -> Self {
+        let programs = programs::find().expect("PostgreSQL's initdb is installed");
+        Self::start_in(programs, settings).expect("an installed PostgreSQL starts")
     }
 
     fn start_in(programs: PathBuf, settings: &[&str]) -> io::Result<Self> {
@@ -211,7 +207,7 @@ impl Postgres {
 }
 
 /// A database of a test. It is dropped with this value, so that the disk holds the databases of the
-/// tests that run: one takes 7 MiB, and the contract alone opens 700 crawls.
+/// tests that run: one takes 7 MiB, and the contract alone opens hundreds.
 #[derive(Debug)]
 pub struct Database {
     url: String,
@@ -226,6 +222,12 @@ impl Deref for Database {
     /// Returns the URL of the database.
     fn deref(&self) -> &str {
         &self.url
+    }
+}
+
+impl fmt::Display for Database {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.url)
     }
 }
 
@@ -258,29 +260,6 @@ impl Shell {
     }
 }
 
-/// Returns the directory of the server's programs, the latest version first.
-fn programs() -> Option<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let on_path = std::env::split_paths(&path).find(|directory| has_server(directory));
-    let found = on_path.or_else(|| {
-        let versions = fs::read_dir("/usr/lib/postgresql").ok()?;
-        let versions = versions.filter_map(Result::ok);
-        let mut directories: Vec<PathBuf> = versions
-            .map(|version| version.path().join("bin"))
-            .filter(|directory| has_server(directory))
-            .collect();
-        directories.sort();
-        directories.pop()
-    })?;
-    // `initdb` looks for the other programs beside itself, not beside a link to it.
-    let program = fs::canonicalize(found.join("initdb")).ok()?;
-    program.parent().map(Path::to_owned)
-}
-
-fn has_server(directory: &Path) -> bool {
-    directory.join("initdb").exists() && directory.join("postgres").exists()
-}
-
 fn free_port() -> io::Result<u16> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     Ok(listener.local_addr()?.port())
@@ -291,10 +270,9 @@ mod tests {
     use super::*;
 
     #[test]
+    #[cfg_attr(not(postgres), ignore = "PostgreSQL is not installed")]
     fn a_server_answers_crashes_and_comes_back_with_what_it_had() {
-        let Some(server) = Postgres::start(&[]) else {
-            return;
-        };
+        let server = Postgres::start(&[]);
         let url = server.create_database();
         server.query(&url, "CREATE TABLE page AS SELECT 7 AS number");
         server.crash();

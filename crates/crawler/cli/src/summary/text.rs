@@ -111,12 +111,12 @@ impl Summary {
 
     /// Returns the size of the crawl: its pages, their bytes, and the rate of this run.
     fn size(&self, place: &CrawlPlace) -> String {
-        let pages = counted(self.pages, "page");
+        let pages = counted(self.all.pages, "page");
         let whole = match place {
             CrawlPlace::Directory(_) => format!("{pages} from {}", counted(self.hosts, "host")),
             CrawlPlace::Store(_) => format!("{pages} of all nodes"),
         };
-        let in_this_run = match self.new_pages == self.pages {
+        let in_this_run = match self.new_pages == self.all.pages {
             true => String::new(),
             false => format!(" ({} in this run)", grouped(self.new_pages)),
         };
@@ -130,11 +130,11 @@ impl Summary {
 
     /// Returns the outcomes, each with its label, count and explanation.
     fn outcomes(&self, place: &CrawlPlace, policy: &Policy) -> Vec<(&'static str, u64, String)> {
-        let changed = match self.changed {
+        let changed = match self.all.changed {
             0 => String::new(),
             count => format!("; {} changed since the earlier crawl", grouped(count)),
         };
-        let archived = self.unique + self.changed;
+        let archived = self.all.unique + self.all.changed;
         let kept = format!("in {}{changed}", place.archives());
         let marked = (self.kept_duplicates, "archived duplicates".to_owned());
         let unchanged = "not modified since the earlier crawl (304), in this run";
@@ -145,7 +145,7 @@ impl Summary {
             missing => format!("fetched; {} failed", grouped(missing)),
         };
         // The rest are included in the URLs that were not visited.
-        let excluded = self.excluded.saturating_sub(self.excluded_and_skipped);
+        let excluded = self.all.excluded.saturating_sub(self.excluded_and_skipped);
         let mut outcomes = vec![
             ("archived", archived, kept),
             ("duplicates", self.duplicates(), self.of_duplicates()),
@@ -154,10 +154,14 @@ impl Summary {
             ("excluded", excluded, self.of(&self.excluded_by, excluded)),
             (
                 "off topic",
-                self.off_topic.unwrap_or(0),
+                self.all.off_topic.unwrap_or(0),
                 off_topic.to_owned(),
             ),
-            ("failed", self.failed, self.of(&self.failed_by, self.failed)),
+            (
+                "failed",
+                self.all.failed,
+                self.of(&self.failed_by, self.all.failed),
+            ),
             ("refused", self.counts.private_addresses, PRIVATE.to_owned()),
             (
                 "requisites",
@@ -186,13 +190,13 @@ impl Summary {
     }
 
     fn duplicates(&self) -> u64 {
-        self.exact_duplicates + self.near_duplicates
+        self.all.exact_duplicates + self.all.near_duplicates
     }
 
     fn of_duplicates(&self) -> String {
         let kinds = [
-            (self.exact_duplicates, "exact"),
-            (self.near_duplicates, "near-duplicate"),
+            (self.all.exact_duplicates, "exact"),
+            (self.all.near_duplicates, "near-duplicate"),
         ];
         let kinds = kinds.into_iter().filter(|(count, _)| *count > 0);
         let kinds: Vec<String> = kinds
@@ -203,7 +207,7 @@ impl Summary {
             .collect();
         // The outcome counts, not the setting of the last session.
         let kept = self.kept_duplicates;
-        let what = match kept > 0 && kept >= self.near_duplicates {
+        let what = match kept > 0 && kept >= self.all.near_duplicates {
             true => "archived and marked",
             false => "not archived",
         };
@@ -286,7 +290,7 @@ impl Summary {
 
     /// Writes the share of pages on topic, in a crawl with a topic.
     fn write_harvest(&self, out: &mut dyn Write) -> io::Result<()> {
-        let Some(harvest) = self.harvest else {
+        let Some(harvest) = self.all.harvest else {
             return Ok(());
         };
         write!(out, "  harvest rate {:.1} %", harvest * 100.0)?;
@@ -300,7 +304,7 @@ impl Summary {
     fn write_dead_ends(&self, out: &mut dyn Write, settings: &Settings) -> io::Result<()> {
         let seeds = self.seeds;
         let is_end = self.finished == "exhausted" && seeds.without_links > 0;
-        if !is_end || seeds.without_links < seeds.fetched || self.pages > seeds.fetched {
+        if !is_end || seeds.without_links < seeds.fetched || self.all.pages > seeds.fetched {
             return Ok(());
         }
         let whose = match seeds.without_links {

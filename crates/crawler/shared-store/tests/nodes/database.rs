@@ -23,13 +23,12 @@ pub(crate) struct Database {
 }
 
 impl Database {
-    /// Begins a crawl with terms of this length, on the server that all tests share. Returns none
-    /// where PostgreSQL is not installed.
-    pub(crate) async fn begin(term: Duration) -> Option<Self> {
-        static SERVER: OnceLock<Option<Postgres>> = OnceLock::new();
+    /// Begins a crawl with terms of this length, on the server that all tests share.
+    pub(crate) async fn begin(term: Duration) -> Self {
+        static SERVER: OnceLock<Postgres> = OnceLock::new();
         // Lines of the log begin with the database, so that each test finds its own.
         let server = SERVER.get_or_init(|| Postgres::start(&["log_line_prefix=%d:"]));
-        Some(Self::begin_on(server.as_ref()?, term).await)
+        Self::begin_on(server, term).await
     }
 
     /// Begins a crawl with terms of this length on a server.

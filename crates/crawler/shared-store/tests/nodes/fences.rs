@@ -136,11 +136,10 @@ async fn settle_late(database: &Database, parts: &[(&str, &str)]) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+#[cfg_attr(not(postgres), ignore = "PostgreSQL is not installed")]
 async fn a_visit_is_sent_once_its_archive_is_synced() {
     // A power cut took pages from the archive of a node that the store had as visited.
-    let Some(database) = Database::begin(LONG).await else {
-        return;
-    };
+    let database = Database::begin(LONG).await;
     let mut node = Node::new(&database.url, "node", &setup()).await;
     let store = node.open(&setup()).await;
     seed(&*store, [PAGE]).await;
@@ -166,10 +165,9 @@ async fn a_visit_is_sent_once_its_archive_is_synced() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+#[cfg_attr(not(postgres), ignore = "PostgreSQL is not installed")]
 async fn a_node_whose_archive_cannot_be_synced_stops_and_settles_nothing() {
-    let Some(database) = Database::begin(LONG).await else {
-        return;
-    };
+    let database = Database::begin(LONG).await;
     let mut node = Node::new(&database.url, "node", &setup()).await;
     let store = node.open(&setup()).await;
     seed(&*store, [PAGE]).await;
@@ -190,10 +188,9 @@ async fn a_node_whose_archive_cannot_be_synced_stops_and_settles_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+#[cfg_attr(not(postgres), ignore = "PostgreSQL is not installed")]
 async fn the_late_batch_of_a_node_that_was_cut_off_is_refused_and_another_visits_its_page_once() {
-    let Some(database) = Database::begin(SHORT).await else {
-        return;
-    };
+    let database = Database::begin(SHORT).await;
     settle_late(&database, &[GATE]).await;
     database.until(REFUSED, 1).await;
     assert_eq!(database.number(VISITS).await, 1);
@@ -201,20 +198,18 @@ async fn the_late_batch_of_a_node_that_was_cut_off_is_refused_and_another_visits
 
 /// The test above is sharp: it is the fence that keeps the late batch out.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+#[cfg_attr(not(postgres), ignore = "PostgreSQL is not installed")]
 async fn without_the_fence_the_page_stands_twice_in_the_rows() {
-    let Some(database) = Database::begin(SHORT).await else {
-        return;
-    };
+    let database = Database::begin(SHORT).await;
     settle_late(&database, &[GATE, NO_FENCE]).await;
     database.until(VISITS, 2).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+#[cfg_attr(not(postgres), ignore = "PostgreSQL is not installed")]
 async fn a_node_whose_bytes_are_lost_ends_its_term_by_itself_and_stays_out_when_they_arrive_again()
 {
-    let Some(database) = Database::begin(SHORT).await else {
-        return;
-    };
+    let database = Database::begin(SHORT).await;
     let mut far = far(&database).await;
     far.network.set(NetworkState::Silent);
     settle(&mut far).await;
@@ -233,10 +228,9 @@ async fn a_node_whose_bytes_are_lost_ends_its_term_by_itself_and_stays_out_when_
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+#[cfg_attr(not(postgres), ignore = "PostgreSQL is not installed")]
 async fn a_node_learns_with_its_batch_that_the_database_has_ended_its_term() {
-    let Some(database) = Database::begin(LONG).await else {
-        return;
-    };
+    let database = Database::begin(LONG).await;
     let mut far = far(&database).await;
     database.run("SELECT end_term(1, 'expired')").await;
     settle(&mut far).await;
@@ -257,10 +251,9 @@ async fn counts_once(database: &Database, far: &Far) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+#[cfg_attr(not(postgres), ignore = "PostgreSQL is not installed")]
 async fn a_batch_whose_answer_is_lost_is_repeated_and_counts_once() {
-    let Some(database) = Database::begin(LONG).await else {
-        return;
-    };
+    let database = Database::begin(LONG).await;
     let mut far = far(&database).await;
     let gate = close_gate(&database, &[GATE]).await;
     settle(&mut far).await;
@@ -273,10 +266,9 @@ async fn a_batch_whose_answer_is_lost_is_repeated_and_counts_once() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+#[cfg_attr(not(postgres), ignore = "PostgreSQL is not installed")]
 async fn a_batch_that_is_repeated_while_the_first_call_still_runs_counts_once() {
-    let Some(database) = Database::begin(LONG).await else {
-        return;
-    };
+    let database = Database::begin(LONG).await;
     let mut far = far(&database).await;
     let gate = close_gate(&database, &[GATE]).await;
     settle(&mut far).await;
@@ -289,10 +281,9 @@ async fn a_batch_that_is_repeated_while_the_first_call_still_runs_counts_once() 
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+#[cfg_attr(not(postgres), ignore = "PostgreSQL is not installed")]
 async fn a_batch_whose_connection_is_reset_on_the_way_is_repeated_and_counts_once() {
-    let Some(database) = Database::begin(LONG).await else {
-        return;
-    };
+    let database = Database::begin(LONG).await;
     let mut far = far(&database).await;
     far.network.set(NetworkState::Stalled);
     settle(&mut far).await;
@@ -303,10 +294,9 @@ async fn a_batch_whose_connection_is_reset_on_the_way_is_repeated_and_counts_onc
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+#[cfg_attr(not(postgres), ignore = "PostgreSQL is not installed")]
 async fn a_node_on_a_slow_network_keeps_its_term_and_its_batch_counts_once() {
-    let Some(database) = Database::begin(SHORT).await else {
-        return;
-    };
+    let database = Database::begin(SHORT).await;
     let mut far = far(&database).await;
     far.network
         .set(NetworkState::Slow(Duration::from_millis(50)));
@@ -324,10 +314,9 @@ async fn a_node_on_a_slow_network_keeps_its_term_and_its_batch_counts_once() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+#[cfg_attr(not(postgres), ignore = "PostgreSQL is not installed")]
 async fn a_batch_during_which_the_server_crashes_is_repeated_and_counts_once() {
-    let Some(server) = Postgres::start(&[]) else {
-        return;
-    };
+    let server = Postgres::start(&[]);
     let database = Database::begin_on(&server, LONG).await;
     let mut far = far(&database).await;
     let _gate = close_gate(&database, &[GATE]).await;

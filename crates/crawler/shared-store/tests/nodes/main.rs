@@ -2,7 +2,7 @@
 //! off from the database, and nodes that join, leave and die.
 //!
 //! Terms, and the time after which a node is dead, are of the database's clock. So these tests run
-//! in real time, and wait for conditions. Where PostgreSQL is not installed, they say so and pass.
+//! in real time, and wait for conditions. Where PostgreSQL is not installed, they are ignored.
 
 #![expect(clippy::unwrap_used, reason = "what the tests unwrap is part of them")]
 

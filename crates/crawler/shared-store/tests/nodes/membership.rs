@@ -130,11 +130,10 @@ fn buckets_of(term: u32) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+#[cfg_attr(not(postgres), ignore = "PostgreSQL is not installed")]
 async fn buckets_pass_to_a_node_that_joins_when_what_is_out_there_has_ended() {
     const HOSTS: u32 = 40;
-    let Some(database) = Database::begin(LONG).await else {
-        return;
-    };
+    let database = Database::begin(LONG).await;
     let (_one, first) = open(&database, "n1").await;
     discover(&*first, pages(HOSTS)).await;
     let visits = Arc::new(Visits::default());
@@ -169,11 +168,10 @@ async fn buckets_pass_to_a_node_that_joins_when_what_is_out_there_has_ended() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+#[cfg_attr(not(postgres), ignore = "PostgreSQL is not installed")]
 async fn no_page_is_visited_twice_while_nodes_join_and_leave() {
     const HOSTS: u32 = 150;
-    let Some(database) = Database::begin(LONG).await else {
-        return;
-    };
+    let database = Database::begin(LONG).await;
     let (_one, first) = open(&database, "n1").await;
     discover(&*first, pages(HOSTS)).await;
     let visits = Arc::new(Visits::default());
@@ -200,12 +198,11 @@ async fn no_page_is_visited_twice_while_nodes_join_and_leave() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+#[cfg_attr(not(postgres), ignore = "PostgreSQL is not installed")]
 async fn a_node_that_takes_the_name_of_a_dead_one_visits_again_only_what_was_out() {
     const HOSTS: u32 = 60;
     const OUT: usize = 5;
-    let Some(database) = Database::begin(SHORT).await else {
-        return;
-    };
+    let database = Database::begin(SHORT).await;
     let (mut node, dead) = open(&database, "n1").await;
     discover(&*dead, pages(HOSTS)).await;
     let visits = Arc::new(Visits::default());
@@ -234,10 +231,9 @@ async fn a_node_that_takes_the_name_of_a_dead_one_visits_again_only_what_was_out
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+#[cfg_attr(not(postgres), ignore = "PostgreSQL is not installed")]
 async fn a_second_node_of_a_name_is_refused_while_the_first_one_lives() {
-    let Some(database) = Database::begin(SHORT).await else {
-        return;
-    };
+    let database = Database::begin(SHORT).await;
     let (_node, store) = open(&database, "n1").await;
     let other = Node::new(&database.url, "n1", &Setup::default()).await;
     let refused = other.try_begin().await.err();
@@ -250,10 +246,9 @@ async fn a_second_node_of_a_name_is_refused_while_the_first_one_lives() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+#[cfg_attr(not(postgres), ignore = "PostgreSQL is not installed")]
 async fn a_node_declares_another_dead_only_after_a_term_in_which_it_was_in_touch_itself() {
-    let Some(database) = Database::begin(SHORT).await else {
-        return;
-    };
+    let database = Database::begin(SHORT).await;
     let (_one, dead) = open(&database, "n1").await;
     dead.abandon();
     let term = format!("interval '{} s'", SHORT.as_secs());
@@ -284,10 +279,9 @@ fn next_page(url: &str) -> Vec<DiscoveredUrl> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+#[cfg_attr(not(postgres), ignore = "PostgreSQL is not installed")]
 async fn a_link_on_its_way_to_another_node_keeps_the_crawl_from_ending() {
-    let Some(database) = Database::begin(LONG).await else {
-        return;
-    };
+    let database = Database::begin(LONG).await;
     let (_one, first) = open(&database, "n1").await;
     let (_two, second) = open(&database, "n2").await;
     database.until(&buckets_of(2), 2048).await;
@@ -311,11 +305,10 @@ async fn a_link_on_its_way_to_another_node_keeps_the_crawl_from_ending() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+#[cfg_attr(not(postgres), ignore = "PostgreSQL is not installed")]
 async fn four_nodes_visit_exactly_as_many_pages_as_the_crawl_may_have() {
     const MOST: u64 = 75;
-    let Some(database) = Database::begin(LONG).await else {
-        return;
-    };
+    let database = Database::begin(LONG).await;
     let mut stores = Vec::new();
     for number in 1..=4 {
         stores.push(open_with(&database, &format!("n{number}"), Some(MOST)).await);

@@ -80,7 +80,7 @@ fn of(dashboard: &Dashboard, granted: Granted, query: &HostsQuery) -> Result<Htm
             query: cut(&query.q, caps::TEXT),
             rows: rows.collect(),
             paging,
-            has_changed: look.statistics.counts().changed > 0,
+            has_changed: look.statistics.totals().changed > 0,
         })
     })
 }

@@ -52,7 +52,7 @@ fn of(dashboard: &Dashboard, granted: Granted) -> Result<Html, Refusal> {
             skipped: &gather::skipped(look.statistics),
             patterns: &gather::patterns(look.statistics, caps::LISTED),
             newest: newest.take(caps::LISTED).map(row).collect(),
-            total: look.statistics.counts().excluded,
+            total: look.statistics.totals().excluded,
         })
     })
 }

@@ -206,7 +206,7 @@ pub(crate) fn failures(statistics: &CrawlStatistics, most: usize) -> Failures {
         reason: cut(visit.reason.as_deref().unwrap_or_default(), caps::TEXT),
     });
     Failures {
-        total: statistics.counts().failed,
+        total: statistics.totals().failed,
         kinds: report_counts(statistics.failure_kinds()),
         newest: newest.collect(),
     }

@@ -8,15 +8,21 @@ use crate::charts::{Part, Svg, bar};
 /// Returns the fates of URLs, each with its count. Only a crawl with a topic has pages off topic.
 pub(crate) fn fates(counts: &Counts) -> Vec<(Part, u64)> {
     let mut fates = vec![
-        (part("s-unique", "unique"), counts.unique),
-        (part("s-changed", "changed"), counts.changed),
-        (part("s-exact", "exact duplicates"), counts.exact_duplicates),
-        (part("s-near", "near-duplicates"), counts.near_duplicates),
-        (part("s-failed", "failed"), counts.failed),
-        (part("s-excluded", "excluded"), counts.excluded),
+        (part("s-unique", "unique"), counts.totals.unique),
+        (part("s-changed", "changed"), counts.totals.changed),
+        (
+            part("s-exact", "exact duplicates"),
+            counts.totals.exact_duplicates,
+        ),
+        (
+            part("s-near", "near-duplicates"),
+            counts.totals.near_duplicates,
+        ),
+        (part("s-failed", "failed"), counts.totals.failed),
+        (part("s-excluded", "excluded"), counts.totals.excluded),
     ];
-    if counts.judged > 0 {
-        fates.push((part("s-off-topic", "off topic"), counts.off_topic));
+    if counts.totals.judged > 0 {
+        fates.push((part("s-off-topic", "off topic"), counts.totals.off_topic));
     }
     fates
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use journal::Limit;
+use journal::{Limit, Totals};
 use statistics::{Counts, VisitSums};
 use web::{Timestamp, WaitReason};
 use web_ui::{
@@ -78,20 +78,23 @@ pub(crate) fn filled(string: &str, size: Size) -> Report {
         title: text.clone(),
         notices: size.list(caps::NOTICES, value.clone()),
         summary: Counts {
-            pages: MANY,
-            unique: MANY / 4,
-            changed: MANY / 4,
-            exact_duplicates: MANY / 4,
-            near_duplicates: MANY / 4,
-            judged: MANY,
-            off_topic: MANY / 4,
-            kept_duplicates: 1,
-            failed: 1,
-            excluded: 1,
-            bytes: MANY,
+            totals: Totals {
+                pages: MANY,
+                unique: MANY / 4,
+                changed: MANY / 4,
+                exact_duplicates: MANY / 4,
+                near_duplicates: MANY / 4,
+                judged: MANY,
+                off_topic: MANY / 4,
+                kept_duplicates: 1,
+                failed: 1,
+                excluded: 1,
+                bytes: MANY,
+                requisites: 1,
+                requisites_missing: 1,
+                ..Totals::default()
+            },
             hosts: MANY,
-            requisites: 1,
-            requisites_missing: 1,
             queued: MANY,
             quarantined: 1,
             begun_at: Some(at),

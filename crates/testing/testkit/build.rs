@@ -1,0 +1,21 @@
+//! Sets `cfg(postgres)` where a PostgreSQL server is installed, so that tests that need one are
+//! ignored elsewhere. The crates with such tests share this script.
+//!
+//! After PostgreSQL is installed, `touch crates/testing/testkit/build.rs` builds those tests anew.
+
+#[path = "src/postgres/programs.rs"]
+mod programs;
+
+/// Where Debian keeps the versions of the server.
+const VERSIONS: &str = "/usr/lib/postgresql";
+
+fn main() {
+    println!("cargo::rustc-check-cfg=cfg(postgres)");
+    // A path that does not exist would count as changed each time.
+    let is_there = std::path::Path::new(VERSIONS).exists();
+    let watched = if is_there { VERSIONS } else { "Cargo.toml" };
+    println!("cargo::rerun-if-changed={watched}");
+    if programs::find().is_some() {
+        println!("cargo::rustc-cfg=postgres");
+    }
+}
