@@ -31,7 +31,7 @@ pub(crate) use node::NodeArgs;
 pub(crate) use report::{ReportArgs, ReportForm};
 pub(crate) use retry::RetryArgs;
 pub(crate) use serve::ServeArgs;
-use setup::suggestions;
+use settings::suggestions;
 pub(crate) use shell::{CompletionsArgs, ManArgs};
 pub(crate) use store::{ControlArgs, ImportArgs, NodesArgs};
 pub(crate) use topic::TopicArgs;

@@ -3,48 +3,13 @@
 
 use std::io::{self, Write};
 
-use comparison::{BlockWeight, DifferingBlock};
+use comparison::{BlockWeight, PrintedBlock};
 use messages::printable;
-use serde::{Serialize, Serializer};
 
 /// Maximum number of blocks in text output. JSON output contains all blocks.
 const SHOWN: usize = 40;
 /// Maximum length of a block in text output, in characters.
 const LONGEST: usize = 160;
-
-/// A differing block in JSON output.
-#[derive(Clone, Debug, Serialize)]
-pub(crate) struct PrintedBlock {
-    /// `counts`, or the reason why it does not: `frame`, `changes`, `same-words` or `aside`.
-    #[serde(serialize_with = "by_name")]
-    weight: BlockWeight,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    a: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    b: Option<String>,
-}
-
-/// Writes the name of a weight.
-fn by_name<S: Serializer>(weight: &BlockWeight, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(weight.as_str())
-}
-
-/// Returns the blocks for JSON output. `a` is the page if `is_page_first`, otherwise the original.
-pub(crate) fn printed(blocks: Vec<DifferingBlock>, is_page_first: bool) -> Vec<PrintedBlock> {
-    let blocks = blocks.into_iter();
-    let printed = blocks.map(|block| {
-        let (a, b) = match is_page_first {
-            true => (block.page, block.original),
-            false => (block.original, block.page),
-        };
-        PrintedBlock {
-            weight: block.weight,
-            a,
-            b,
-        }
-    });
-    printed.collect()
-}
 
 /// Writes the blocks as text under the names of both texts. Blocks that count come first.
 pub(crate) fn write(

@@ -23,7 +23,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
 use messages::CommandError;
-use setup::{machine, suggestions};
+use settings::{machine, suggestions};
 
 use crate::args::{Arguments, Command};
 use crate::listener::StandardError;

@@ -4,10 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crawl::{CrawlContext, FailedSeed, MAX_SEED_REPORTS, MovedScope, SeedFailure, SeedReport};
-use fetch::FailureKind;
 use indicatif::ProgressBar;
 use journal::{ReasonKind, StoreFault, VisitRecord};
 use messages::{pasted, printable, word_of_shell};
+use requests::FailureKind;
 use tokio::task::JoinHandle;
 
 use crate::progress::say_above;

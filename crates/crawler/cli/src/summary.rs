@@ -7,10 +7,11 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crawl::{Counts, CrawlContext, Focus, Reasons, Requisites, Responses, SeedCounts, Telemetry};
+use crawl::{Counts, CrawlContext, Focus, Reasons, Responses, SeedCounts, Telemetry};
 use inspect::PageCounts;
 use journal::{CutSum, ReasonKind};
 use messages::{pasted, printable};
+use policy::Requisites;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use store::FrontierStats;

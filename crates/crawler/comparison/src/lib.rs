@@ -24,6 +24,7 @@ mod differing;
 mod frame;
 mod keys;
 mod parts;
+mod printed_block;
 mod reason;
 mod roles;
 
@@ -32,5 +33,6 @@ pub use decision::{Decision, Outcome, decide};
 pub use differing::{BlockWeight, DifferingBlock, differing_blocks};
 pub use frame::{Changes, FrameBlock, Frames, HostFrame};
 pub use keys::Keys;
+pub use printed_block::PrintedBlock;
 pub use reason::Reason;
 pub use roles::Role;

@@ -2,24 +2,25 @@
 
 use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use fetch::{Fetch, MemoryBudget, Pacer, PacingRules, RobotsCache, Stalls};
+use fetch::{Fetch, MemoryBudget, Pacer, RobotsCache, Stalls};
+use policy::{Policy, RuntimeOverrides};
+use requests::PacingRules;
 use sinks::{ArchiveEnd, CommitPoint, Sink};
 use store::{ArchivePlace, Frontier, NearDupIndex};
 use tokio::sync::Semaphore;
 use web::{Clock, Scope};
 
 use crate::fault::Fault;
-use crate::policy::Policy;
+use crate::runtime::active_overrides::ActiveOverrides;
 use crate::runtime::adaptive_signatures::AdaptiveSignatures;
 use crate::runtime::disk_space::DiskSpace;
+use crate::runtime::earlier_archives::EarlierArchives;
 use crate::runtime::focus::Focus;
 use crate::runtime::kept_pages::KeptPages;
-use crate::runtime::runtime_overrides::{ActiveOverrides, RuntimeOverrides};
+use crate::runtime::listing_quota::ListingQuota;
+use crate::runtime::robots_files::RobotsFiles;
 use crate::runtime::shortest_ways::ShortestWays;
 use crate::runtime::telemetry::Telemetry;
-use crate::steps::earlier_archives::EarlierArchives;
-use crate::steps::listings::quota::ListingQuota;
-use crate::steps::robots_files::RobotsFiles;
 
 /// The seams, the rules and the state of a crawl; shared by all visits.
 pub struct CrawlContext {

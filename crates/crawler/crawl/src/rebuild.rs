@@ -14,16 +14,15 @@ use std::time::Duration;
 
 use journal::{Cut, DiscoveredUrl, Fate, Reason, UnreadFormat, VisitDetails, VisitRecord};
 use neardup::{MatchKind, PageSignature};
+use policy::{Following, OnDuplicate, Policy};
 use store::Verdict;
 use web::{CanonicalForm, Exchange, PageUrl, RobotsRules, Scope, Timestamp};
 
 use self::archived_links::ArchivedLinks;
-use crate::policy::{OnDuplicate, Policy};
 use crate::runtime::adaptive_signatures::AdaptiveSignatures;
-use crate::steps::duplicate_links::Following;
+use crate::runtime::listing_quota::ListingQuota;
 use crate::steps::link_rules::LinkRules;
 use crate::steps::link_score::LinkScores;
-use crate::steps::listings::quota::ListingQuota;
 use crate::steps::outlinks::NotedLinks;
 use crate::steps::reading::{Kind, Reader, Reading};
 use crate::steps::unvisited::LinkTally;

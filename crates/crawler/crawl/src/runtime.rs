@@ -1,16 +1,18 @@
 //! The state of a crawl that outlasts a visit, and the settings that may change while it runs.
 
+pub(crate) mod active_overrides;
 pub(crate) mod adaptive_signatures;
 pub(crate) mod disk_space;
+pub(crate) mod earlier_archives;
 pub(crate) mod focus;
 pub(crate) mod host_frames;
 pub(crate) mod kept_pages;
-pub(crate) mod learned_words;
+pub(crate) mod listing_quota;
 pub(crate) mod politeness;
 pub(crate) mod recent_texts;
 pub(crate) mod resuming;
 pub mod retry;
-pub(crate) mod runtime_overrides;
+pub(crate) mod robots_files;
 pub(crate) mod seed_reports;
 pub(crate) mod shortest_ways;
 pub(crate) mod telemetry;

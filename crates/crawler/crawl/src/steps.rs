@@ -3,7 +3,6 @@
 pub(crate) mod permission;
 
 pub(crate) mod conditional;
-pub(crate) mod earlier_archives;
 pub(crate) mod redirects;
 
 pub(crate) mod reading;
@@ -13,7 +12,6 @@ pub(crate) mod by_texts;
 pub(crate) mod content_filter;
 pub(crate) mod retention_rule;
 
-pub(crate) mod duplicate_links;
 pub(crate) mod limits;
 pub(crate) mod link_rules;
 pub(crate) mod link_score;
@@ -25,5 +23,4 @@ pub(crate) mod unvisited;
 
 pub(crate) mod indexing;
 pub(crate) mod outlinks;
-pub(crate) mod robots_files;
 pub(crate) mod visit_record;

@@ -7,15 +7,14 @@
 //! stay as they are: duplicates, failures and truncated bodies are not fetched again.
 
 use journal::{DiscoveredUrl, Fate, Reason, ReasonKind, Relevance, StoreFault, VisitRecord};
+use policy::{DuplicateLinks, OnDuplicate, Policy};
 use web::{Exchange, PageUrl, RobotsRules, Scope};
 
 use crate::context::CrawlContext;
-use crate::policy::{OnDuplicate, Policy};
 use crate::rebuild::archived_links::ArchivedLinks;
 use crate::rebuild::following;
 use crate::runtime::focus::Focus;
 use crate::steps::content_filter;
-use crate::steps::duplicate_links::DuplicateLinks;
 use crate::steps::link_rules::LinkRules;
 use crate::steps::link_score::PageScore;
 use crate::steps::listings;

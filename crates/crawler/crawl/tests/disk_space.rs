@@ -19,14 +19,16 @@ use std::time::Duration;
 use async_trait::async_trait;
 use crawl::{
     ActiveOverrides, AdaptiveSignatures, CrawlContext, DiskSpace, DiskSpaceRules, Fault, Finish,
-    Limits, ListingQuota, Policy, ShortestWays, Telemetry,
+    Limits, ListingQuota, ShortestWays, Telemetry,
 };
 use disk::{Disk, Reserve, ReservedDisk};
-use fetch::{Fetch, FetchFailure, Pacer, PacingRules, RobotsCache};
+use fetch::{Fetch, FetchFailure, Pacer, RobotsCache};
 use http::HeaderMap;
 use journal::{DiscoveredUrl, Fate, StoreFault, rows};
 use neardup::{Features, HashKey, SignatureBuilder};
+use policy::Policy;
 use reading::ReadingRules;
+use requests::PacingRules;
 use sinks::warc::{check_file, name_of};
 use sinks::{ArchiveEnd, ArchiveOptions, WarcArchive};
 use store::{ComparisonOptions, EmbeddedStore, Frontier, FrontierRules, StoreOptions};

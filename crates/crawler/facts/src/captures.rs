@@ -100,9 +100,6 @@ pub(crate) struct Identity {
     pub(crate) text: Option<u128>,
 }
 
-/// A function that finds the crawl in a directory.
-pub type OpenCrawl<'a> = dyn Fn(&Path) -> Result<ReadableCrawl, CommandError> + 'a;
-
 /// One crawl's journal, read.
 struct CrawlJournal {
     directory: PathBuf,
@@ -132,10 +129,10 @@ pub(crate) enum Side {
 }
 
 impl Journals {
-    /// Reads the journals of two crawls. `open` finds the crawl in a directory.
-    pub(crate) fn read(old: &Path, new: &Path, open: &OpenCrawl<'_>) -> Result<Self, CommandError> {
+    /// Reads the journals of two crawls.
+    pub(crate) fn read(old: &Path, new: &Path) -> Result<Self, CommandError> {
         let absolute = |directory: &Path| {
-            open(directory)?;
+            ReadableCrawl::of(directory)?;
             directory
                 .canonicalize()
                 .map_err(|error| usage(format!("cannot read {}: {error}", directory.display())))
@@ -151,8 +148,8 @@ impl Journals {
             new: Vec::new(),
         };
         let mut progress = SlowProgress::new("journal records read");
-        journals.old = journals.chain(&old, open, &mut progress)?;
-        journals.new = journals.chain(&new, open, &mut progress)?;
+        journals.old = journals.chain(&old, &mut progress)?;
+        journals.new = journals.chain(&new, &mut progress)?;
         Ok(journals)
     }
 
@@ -160,12 +157,11 @@ impl Journals {
     fn chain(
         &mut self,
         directory: &Path,
-        open: &OpenCrawl<'_>,
         progress: &mut SlowProgress,
     ) -> Result<Vec<usize>, CommandError> {
         let mut chain = Vec::new();
         // Its settings list all earlier crawls, oldest first.
-        for earlier in &open(directory)?.against {
+        for earlier in &ReadableCrawl::of(directory)?.against {
             if !earlier.exists() {
                 let (crawl, earlier) = (directory.display(), earlier.display());
                 return Err(usage(format!(
@@ -173,24 +169,27 @@ impl Journals {
                 ))
                 .with_remedy("restore it: the content of unchanged pages is archived there"));
             }
-            chain.push(self.place_of(earlier, open, progress)?);
+            chain.push(self.place_of(earlier, progress)?);
         }
-        chain.push(self.place_of(directory, open, progress)?);
+        chain.push(self.place_of(directory, progress)?);
         Ok(chain)
     }
 
     fn place_of(
         &mut self,
         directory: &Path,
-        open: &OpenCrawl<'_>,
         progress: &mut SlowProgress,
     ) -> Result<usize, CommandError> {
         let mut journals = self.journals.iter();
         if let Some(place) = journals.position(|journal| journal.directory == directory) {
             return Ok(place);
         }
-        let journal =
-            CrawlJournal::read(directory, open(directory)?, self.journals.len(), progress)?;
+        let journal = CrawlJournal::read(
+            directory,
+            ReadableCrawl::of(directory)?,
+            self.journals.len(),
+            progress,
+        )?;
         self.journals.push(journal);
         Ok(self.journals.len() - 1)
     }

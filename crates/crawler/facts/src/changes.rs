@@ -13,7 +13,7 @@ use messages::{CommandError, SlowProgress};
 use serde::{Serialize, Serializer};
 use web::{Media, UrlKey};
 
-use crate::captures::{OpenCrawl, Side, State};
+use crate::captures::{Side, State};
 use crate::moves::Moves;
 
 /// The change of a page between two crawls.
@@ -111,19 +111,14 @@ pub struct Changes {
 }
 
 impl Changes {
-    /// Compares the crawls in two directories. `open` finds the crawl in a directory. With
-    /// `with_diff`, each changed text has all its runs.
+    /// Compares the crawls in two directories. With `with_diff`, each changed text has all its
+    /// runs.
     ///
     /// # Errors
     /// [`CommandError`] if one of the crawls cannot be read.
-    pub fn between(
-        old: &Path,
-        new: &Path,
-        open: &OpenCrawl<'_>,
-        with_diff: bool,
-    ) -> Result<Self, CommandError> {
+    pub fn between(old: &Path, new: &Path, with_diff: bool) -> Result<Self, CommandError> {
         Ok(Self {
-            moves: Moves::between(old, new, open)?,
+            moves: Moves::between(old, new)?,
             with_diff,
             gone_because: HashMap::new(),
         })

@@ -7,7 +7,7 @@ use journal::StoreFault;
 use messages::{CommandError, SlowProgress};
 use web::UrlKey;
 
-use crate::captures::{Journals, OpenCrawl, Side, State};
+use crate::captures::{Journals, Side, State};
 
 /// The pages of two crawls that moved or are gone.
 pub(crate) struct Moves {
@@ -22,14 +22,10 @@ pub(crate) struct Moves {
 }
 
 impl Moves {
-    /// Compares the crawls in two directories. `open` finds the crawl in a directory.
-    pub(crate) fn between(
-        old: &Path,
-        new: &Path,
-        open: &OpenCrawl<'_>,
-    ) -> Result<Self, CommandError> {
+    /// Compares the crawls in two directories.
+    pub(crate) fn between(old: &Path, new: &Path) -> Result<Self, CommandError> {
         let mut moves = Self {
-            journals: Journals::read(old, new, open)?,
+            journals: Journals::read(old, new)?,
             moved: HashMap::new(),
             moved_from: HashMap::new(),
             gone: HashSet::new(),

@@ -10,7 +10,6 @@ pub(crate) mod http_fetch;
 pub(crate) mod idle_connections;
 pub(crate) mod options;
 pub(crate) mod progress;
-pub(crate) mod proxy;
 pub(crate) mod repetition;
 pub(crate) mod request;
 pub(crate) mod setup_error;

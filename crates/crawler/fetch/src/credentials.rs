@@ -11,7 +11,6 @@
 
 pub(crate) mod client_certificates;
 pub(crate) mod cookies;
-pub(crate) mod fields;
 pub(crate) mod netrc;
 pub(crate) mod session_cookies;
 
@@ -20,10 +19,10 @@ use std::fmt;
 
 use http::HeaderMap;
 use http::header::COOKIE;
+use requests::SecretField;
 use web::{HostTable, PageUrl, Timestamp};
 
 use self::cookies::{Cookie, Jar};
-use self::fields::SecretField;
 
 /// The text in archives in place of a secret value.
 pub const REDACTED: &str = "[not kept]";
@@ -94,17 +93,17 @@ impl Secrets {
                 .iter()
                 .filter(|field| self.binds(field, &origin))
             {
-                headers.append(field.name.clone(), field.value.clone());
+                headers.append(field.name().clone(), field.value().clone());
             }
         }
         if let Some(own) = self.of_hosts.get(&url.host())
             && self.is_origin_of_host(url)
         {
             for field in own {
-                headers.remove(&field.name);
+                headers.remove(field.name());
             }
             for field in own {
-                headers.append(field.name.clone(), field.value.clone());
+                headers.append(field.name().clone(), field.value().clone());
             }
         }
         if let Some(cookies) = self.jar.headers_for(url, now) {
@@ -117,12 +116,12 @@ impl Secrets {
     /// the fields are sent in the clear.
     #[must_use]
     pub fn origins(&self) -> (usize, usize) {
-        let named = self.fields.iter().filter_map(|field| field.origin.as_ref());
-        let mut all: HashSet<&String> = named.collect();
-        if self.fields.iter().any(|field| field.origin.is_none()) {
-            all.extend(&self.seeds);
+        let named = self.fields.iter().filter_map(SecretField::origin);
+        let mut all: HashSet<&str> = named.collect();
+        if self.fields.iter().any(|field| field.origin().is_none()) {
+            all.extend(self.seeds.iter().map(String::as_str));
         }
-        all.extend(&self.host_seeds);
+        all.extend(self.host_seeds.iter().map(String::as_str));
         let open = all
             .iter()
             .filter(|origin| origin.starts_with("http://"))
@@ -144,7 +143,7 @@ impl Secrets {
     }
 
     fn binds(&self, field: &SecretField, origin: &str) -> bool {
-        match &field.origin {
+        match field.origin() {
             Some(bound) => bound == origin,
             None => self.seeds.contains(origin),
         }

@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use disk::is_shortage_of_files;
 use hyper_util::client::legacy::Error as RequestError;
+use requests::FailureKind;
 use web::{Exchange, Warning};
 
 use crate::client::tls::describe;
@@ -69,50 +70,6 @@ pub enum FetchFailure {
     OpenFiles,
     /// The URL cannot be written into a request.
     #[error("the URL cannot be requested")]
-    Unaskable,
-}
-
-/// The kind of a [`FetchFailure`], the key of the retry table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, thiserror::Error)]
-pub enum FailureKind {
-    /// See [`FetchFailure::Dns`].
-    #[error("dns")]
-    Dns,
-    /// See [`FetchFailure::PrivateAddress`].
-    #[error("private-address")]
-    PrivateAddress,
-    /// See [`FetchFailure::Connect`].
-    #[error("connect")]
-    Connect,
-    /// See [`FetchFailure::Tls`].
-    #[error("tls")]
-    Tls,
-    /// See [`FetchFailure::Proxy`].
-    #[error("proxy")]
-    Proxy,
-    /// See [`FetchFailure::Timeout`].
-    #[error("timeout")]
-    Timeout,
-    /// See [`FetchFailure::TooSlow`].
-    #[error("too-slow")]
-    TooSlow,
-    /// See [`FetchFailure::Disconnected`].
-    #[error("disconnected")]
-    Disconnected,
-    /// See [`FetchFailure::Protocol`].
-    #[error("protocol")]
-    Protocol,
-    /// See [`FetchFailure::HeadersTooLarge`].
-    #[error("headers-too-large")]
-    HeadersTooLarge,
-    /// See [`FetchFailure::Spool`].
-    #[error("spool")]
-    Spool,
-    /// See [`FetchFailure::OpenFiles`].
-    #[error("open-files")]
-    OpenFiles,
-    /// See [`FetchFailure::Unaskable`].
-    #[error("unaskable")]
     Unaskable,
 }
 

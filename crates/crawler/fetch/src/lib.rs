@@ -7,7 +7,6 @@
 //! ([`SetupError`]).
 
 mod client;
-mod consequence;
 mod credentials;
 mod failure;
 mod fetch;
@@ -21,24 +20,17 @@ mod stalls;
 
 pub use client::http_fetch::HttpFetch;
 pub use client::options::{FetchLimits, FetchOptions};
-pub use client::proxy::{ProxyUrl, ProxyUrlError};
 pub use client::setup_error::SetupError;
 pub use client::tls::{InsecureHost, InsecureHostError};
-pub use consequence::{Blame, Consequence, Rest};
 pub use credentials::client_certificates::{ClientCertificate, ClientCertificates};
 pub use credentials::cookies::{BadCookie, Cookie, CookieError, CookieFile, read_cookies};
-pub use credentials::fields::{SecretField, SecretFieldError};
 pub use credentials::netrc::{Netrc, NetrcError, read_netrc};
 pub use credentials::{REDACTED, Secrets};
-pub use failure::{FailureKind, FetchFailure};
+pub use failure::FetchFailure;
 pub use fetch::{Fetch, WantsBody};
 pub use memory::{MemoryBudget, MemoryShare};
 pub use open_files::FileBudget;
 pub use politeness::pacer::{Pacer, Permit, PolitenessKey};
-pub use politeness::pacing::{
-    AddressBound, Cooldown, HostPace, HostPacing, PacedResponse, PacingRules, ResponseKind,
-};
-pub use politeness::retry_after::retry_after;
 pub use robots_cache::{RobotsCache, RobotsError, RobotsResponse, RobotsSource, RobotsText};
 pub use ssrf_guard::address::{Refusal, refusal};
 pub use ssrf_guard::names::NameService;

@@ -1,9 +1,6 @@
 //! Politeness: when a host may be asked, and how long it is left alone afterwards.
 
-pub(crate) mod address_bound;
 pub(crate) mod gate;
 pub(crate) mod jitter;
 pub(crate) mod pacer;
-pub(crate) mod pacing;
-pub(crate) mod retry_after;
 pub(crate) mod rules_in_force;

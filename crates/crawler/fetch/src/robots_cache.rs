@@ -23,6 +23,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
+use requests::PacedResponse;
 use web::{
     CanonicalForm, Clock, DecodeError, Exchange, Host, MAX_ROBOTS_BYTES, PageUrl, RobotsRules,
     Timestamp, UrlError, decode, gunzip, robots_text, whole_lines,
@@ -32,7 +33,6 @@ use crate::failure::FetchFailure;
 use crate::fetch::Fetch;
 use crate::generational_cache::GenerationalCache;
 use crate::politeness::pacer::Pacer;
-use crate::politeness::pacing::PacedResponse;
 
 /// Bytes of robots.txt that are decoded: one more than are read, so that a cut line shows.
 const READ: u64 = MAX_ROBOTS_BYTES as u64 + 1;
@@ -245,7 +245,8 @@ impl RobotsCache {
         let to = self.pacer.politeness_key(&*self.fetch, url).await;
         let permit = self.pacer.permit(to).await;
         let outcome = self.fetch.fetch(url).await;
-        permit.finish(PacedResponse::of(&outcome, self.clock.date()));
+        let answered = outcome.as_ref().map_err(FetchFailure::kind);
+        permit.finish(PacedResponse::of(answered, self.clock.date()));
         let exchange = outcome?;
         // The missing part may forbid what the rest allows: a file that is not whole is unreachable
         // (RFC 9309 section 2.3.1.4).

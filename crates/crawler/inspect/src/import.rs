@@ -5,16 +5,14 @@
 
 use std::path::Path;
 
+use facts::journal::{damaged, records};
 use journal::History;
 use messages::{CommandError, usage};
-use setup::seeds::{ReadAhead, Seeds, Suggest};
-use setup::settings::Settings;
-use setup::shared::StoreUrl;
-use setup::{crawl_directory, machine, shared};
+use settings::seeds::{ReadAhead, Seeds, Suggest};
+use settings::{Settings, crawl_directory, machine};
+use setup::shared::{self, StoreUrl};
 use shared_store::{CrawlSettings, Import, ImportScan};
 use store::DirectoryLock;
-
-use crate::journal::{damaged, records};
 
 /// Time without a heartbeat until a node counts as dead.
 const TERM: std::time::Duration = std::time::Duration::from_secs(10);

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use disk::{OutputFile, SystemDisk};
 use messages::{CommandError, counted_as, fault, usage};
-use setup::crawl_directory;
-use setup::input::{unreadable, unwritable};
+use settings::crawl_directory;
+use settings::input::{unreadable, unwritable};
 use sinks::SinkFault;
 use sinks::cdxj::{self, IndexingReport};
 

@@ -23,7 +23,6 @@ mod foreign;
 mod journal;
 mod revisits;
 mod scratch_index;
-pub(crate) mod visits;
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -32,15 +31,17 @@ use std::sync::Arc;
 use ::journal::{History, Revocation, StoreFault};
 use crawl::EarlierArchives;
 use disk::{Disk, SystemDisk};
+use facts::journal::visits as journal_visits;
 use messages::{CommandError, SlowProgress, fault, usage, warn};
 use neardup::HashKey;
 use serde::Serialize;
+use settings::crawl_topic::CrawlTopic;
+use settings::seeds::{ReadAhead, SEEDS_FILE, Seeds, Suggest};
+use settings::values::Key;
+use settings::{SETTINGS_FILE, Settings, crawl_directory, machine};
 use setup::crawl_store::{open_store, runtime};
-use setup::focus::CrawlTopic;
-use setup::seeds::{ReadAhead, SEEDS_FILE, Seeds, Suggest};
-use setup::settings::{SETTINGS_FILE, Settings};
-use setup::values::Key;
-use setup::{crawl_directory, earlier, machine};
+use setup::earlier;
+use setup::features::adaptive_signatures;
 use sinks::warc::{ReadFault, WarcStream, is_foreign, name_of, settled_behind};
 use sinks::{ArchiveEnd, CommitPoint, cdxj};
 use store::{DirectoryLock, EarlierCrawls, EmbeddedStore, Frontier};
@@ -48,7 +49,6 @@ use web::Clock;
 
 use self::journal::Rebuilding;
 use self::scratch_index::ScratchIndex;
-use super::journal::visits as journal_visits;
 
 /// The result of a rebuild.
 #[derive(Default, Serialize)]
@@ -365,9 +365,7 @@ fn begin(
         Some(key) => key,
         None => HashKey::new(machine::random()?),
     };
-    let adaptive_signatures = settings
-        .feature_settings()?
-        .adaptive_signatures(key, state)?;
+    let adaptive_signatures = adaptive_signatures(&settings.feature_settings()?, key, state)?;
     let scratch_index = match is_ours {
         true => None,
         false => Some(ScratchIndex::new(

@@ -8,17 +8,15 @@
 use std::collections::HashSet;
 use std::path::Path;
 
+use facts::journal::damaged;
+use facts::verify::{CheckedRequests, JournalPoliteness};
 use journal::{JournalFollower, StoreFault};
 use messages::{CommandError, SlowProgress, fault};
-use setup::crawl_directory;
-use setup::seeds::each_of_crawl;
-use setup::settings::Settings;
+use settings::seeds::each_of_crawl;
+use settings::{Settings, crawl_directory};
 use setup::shared::OpenCrawl;
 use statistics::CrawlStatistics;
-use web_ui::{Beside, BrokenLinkCollector, MinDelays, Report, Setting};
-
-use crate::journal::damaged;
-use crate::verify::JournalPoliteness;
+use web_ui::{Beside, BrokenLinkCollector, MinDelays, Politeness, Report, Setting};
 
 /// Settings that are omitted: the first is a path on this machine, irrelevant to the crawl; the
 /// second is never set in a crawl's file.
@@ -89,9 +87,20 @@ impl Reading {
             settings: shown_settings(settings)?,
             min_delays: min_delays(settings),
             broken_links: self.broken_links.links(),
-            politeness: self.politeness.end(),
+            politeness: shown(self.politeness.end()),
         };
         Ok(Report::of(&self.statistics, beside))
+    }
+}
+
+/// Returns the checked requests for the report.
+fn shown(checked: CheckedRequests) -> Politeness {
+    Politeness {
+        requests: checked.requests,
+        hosts: checked.hosts,
+        compared: checked.compared,
+        too_soon: checked.too_soon,
+        findings: checked.findings,
     }
 }
 

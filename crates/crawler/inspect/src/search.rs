@@ -13,9 +13,9 @@ use journal::StoreFault;
 use messages::{CommandError, pasted, printable, say, usage};
 use search::{Finder, Hit, IndexFault, MAX_HITS, Query, Snippet, Snippets};
 use serde::Serialize;
-use setup::read_again::ArchivedPages;
-use setup::settings::Settings;
-use setup::{crawl_directory, search_index};
+use settings::read_again::ArchivedPages;
+use settings::{Settings, crawl_directory};
+use setup::search_index;
 use web::UrlKey;
 
 /// A page that was found.
@@ -91,7 +91,7 @@ pub fn hits(args: &Wanted<'_>) -> Result<Vec<SearchHit>, CommandError> {
     }
     let state = crawl_directory::any_state_of(args.directory)?;
     let threads = available_parallelism().map_or(1, NonZeroUsize::get);
-    let finder = match Finder::open(&search_index::directory(args.directory)) {
+    let finder = match Finder::open(&crawl_directory::search_index(args.directory)) {
         Err(missing @ IndexFault::Missing { .. }) => {
             without_index(&missing, args.directory)?;
             None
@@ -131,7 +131,7 @@ fn broken(error: &IndexFault, args: &Wanted<'_>) -> CommandError {
 fn without_index(missing: &IndexFault, directory: &Path) -> Result<(), CommandError> {
     let shown = pasted(directory);
     let remedy = format!("build it from the archive with `crawler reindex {shown}`");
-    if search::exists(&search_index::directory(directory)) {
+    if search::exists(&crawl_directory::search_index(directory)) {
         say(&format!(
             "nothing committed yet: a crawl commits its search index about once a minute and at \
              its end; {}",

@@ -16,7 +16,7 @@ use http::HeaderMap;
 use messages::{CommandError, SlowProgress, usage, warn};
 use rayon::prelude::*;
 use serde::Serialize;
-use setup::machine;
+use settings::machine;
 use sinks::warc::{ReadFault, Record, WarcStream};
 use unpack::{FileKind, LinkCounts, rewrite_css, rewrite_html};
 use web::{Body, Decoding, page_text, sheet_text};

@@ -14,14 +14,14 @@ use std::path::{Path, PathBuf};
 
 use corpus::CorpusError;
 use disk::OutputFile;
+use facts::journal::damaged;
 use journal::StoreFault;
 use messages::{CommandError, SlowProgress, fault, say, usage};
-use setup::input::unwritable;
+use settings::input::unwritable;
 use sinks::wacz::{PackageInfo, PackedFile, Packer, Page, WaczFault};
 
 use super::archives::inputs::{self, Input, Purpose};
 use super::archives::merged::{self, InputIndex, scratch, unusable};
-use super::journal::damaged;
 
 /// Bytes that are read and written at a time.
 const BUFFER: usize = 256 << 10;

@@ -25,6 +25,7 @@ mod history;
 mod journal;
 mod limit;
 mod mark;
+mod node_file;
 mod page;
 mod pattern_name;
 mod queue_entry;
@@ -39,6 +40,8 @@ mod totals;
 mod unread_format;
 mod visit_details;
 mod visit_record;
+
+pub use topic::Relevance;
 
 pub use self::discovered_url::DiscoveredUrl;
 pub use self::duplicate_rule::{
@@ -55,6 +58,7 @@ pub use self::history::{
 };
 pub use self::journal::{Journal, SEGMENT_BYTES};
 pub use self::limit::{Cut, CutSum, Limit};
+pub use self::node_file::NodeFile;
 pub use self::page::Page;
 pub use self::pattern_name::PatternName;
 pub use self::queue_entry::QueueEntry;
@@ -68,4 +72,3 @@ pub use self::totals::Totals;
 pub use self::unread_format::UnreadFormat;
 pub use self::visit_details::VisitDetails;
 pub use self::visit_record::{Fate, VisitRecord};
-pub use topic::Relevance;

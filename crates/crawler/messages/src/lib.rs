@@ -13,7 +13,7 @@ mod store_error;
 
 pub use web::printable;
 
-pub use self::command_error::{CommandError, Kind, fault, usage};
+pub use self::command_error::{CommandError, Kind, cannot, fault, usage};
 pub use self::disk_error::{remedy_for, remedy_of};
 pub use self::listener::{Counter, Listener, install, say, warn};
 pub use self::numbers::{counted, counted_as, grouped};

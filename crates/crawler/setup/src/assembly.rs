@@ -11,18 +11,22 @@ mod fence;
 mod kept_pages;
 mod long_list;
 mod open_store;
-pub mod rules;
+mod rules;
 
 use std::error::Error;
 use std::sync::{Arc, RwLock, RwLockWriteGuard};
 
 use crawl::{
-    ActiveOverrides, CrawlContext, DiskSpace, ListingQuota, Policy, RobotsFiles, ShortestWays,
-    Stop, Telemetry,
+    ActiveOverrides, CrawlContext, DiskSpace, ListingQuota, RobotsFiles, ShortestWays, Stop,
+    Telemetry,
 };
 use disk::{Disk, ReservedDisk, SystemDisk};
 use journal::DiscoveredUrl;
 use messages::{CommandError, fault, remedy_of};
+use policy::Policy;
+use settings::rules::policy;
+use settings::seeds::Seeds;
+use settings::{Settings, crawl_directory, machine};
 use shared_store::Session;
 use sinks::Sink;
 use store::{EmbeddedStore, Frontier};
@@ -35,13 +39,12 @@ use self::long_list::ListReading;
 pub use self::long_list::ReadList;
 use self::open_store::{OpenStore, StoreOpening};
 pub(crate) use self::rules::store_options;
-pub use self::rules::{pacing, policy, scope};
 use crate::control::actions::ActionStore;
 use crate::disk_space::DiskFullRetry;
-use crate::seeds::Seeds;
-use crate::settings::Settings;
+use crate::features::adaptive_signatures;
+use crate::focus::focus;
 use crate::widened::{Before, Widened};
-use crate::{crawl_directory, disk_space, machine, search_index};
+use crate::{disk_space, search_index};
 
 /// A crawl that is ready to run.
 pub struct AssembledCrawl {
@@ -251,7 +254,7 @@ impl<'s> Assembly<'s> {
         );
         let features = settings.feature_settings()?;
         let topic = components.topic;
-        let focus = topic.map(|topic| topic.focus(settings, &seeds.urls, key, disk));
+        let focus = topic.map(|topic| focus(topic, settings, &seeds.urls, key, disk));
         Ok(CrawlContext {
             fetch: components.fetch,
             pacer: components.pacer,
@@ -266,7 +269,7 @@ impl<'s> Assembly<'s> {
             listings: ListingQuota::default(),
             shortest_ways: ShortestWays::default(),
             robots_files: RobotsFiles::default(),
-            adaptive_signatures: features.adaptive_signatures(key, &state)?,
+            adaptive_signatures: adaptive_signatures(&features, key, &state)?,
             focus: focus.transpose()?,
             policy,
             overrides: ActiveOverrides::default(),

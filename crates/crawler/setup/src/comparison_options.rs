@@ -15,9 +15,8 @@ use neardup::{
     BandDesign, DEFAULT_RECALL, Features, Fingerprint, FingerprintBits, HashKey, MIN_WORDS,
     SignatureBuilder, Thresholds, Ties, Unit, Width,
 };
-
-use crate::features::FeatureSettings;
-use crate::values::Switch;
+use settings::features::FeatureSettings;
+use settings::values::Switch;
 
 /// The options of a fingerprint.
 #[derive(Debug, Args)]

@@ -5,7 +5,7 @@
 //! a shared crawl applies the file in its directory, or, if the file does not exist, the text that
 //! `crawler control` wrote to the store. An invalid file changes nothing. Each change and each
 //! mistake is reported once, in crawl.log and on standard error. `DIR/state/control.json` records
-//! the control file in effect, for `status`, `why` and `verify`. [`crawl::control_file`] defines
+//! the control file in effect, for `status`, `why` and `verify`. [`policy::control_file`] defines
 //! the keys; `actions.rs` applies the actions.
 
 pub mod actions;
@@ -16,57 +16,23 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crawl::control_file::{self, CONTROL, ControlRecord, MAX_BYTES};
-use crawl::{Actions, CrawlContext, RuntimeOverrides};
+use crawl::CrawlContext;
 use disk::SystemDisk;
-use fetch::PacingRules;
 use journal::StoreFault;
-use messages::{CommandError, fault, usage};
+use messages::{CommandError, usage};
+use policy::control_file::{self, CONTROL, ControlRecord, MAX_BYTES};
+use policy::{Actions, RuntimeOverrides};
+use requests::PacingRules;
+use settings::crawl_directory;
 use tokio::time::MissedTickBehavior;
 
 use self::actions::ActionStore;
-use crate::crawl_directory;
-use crate::settings::one_line;
 
 /// Target of log records: files of the crawl's log name the program.
 const LOG_TARGET: &str = "crawler::control";
 
 /// Interval between reads of the file.
 const READ_EVERY: Duration = Duration::from_secs(1);
-
-/// The control file that is in effect in a crawl, or was when it last ran.
-pub struct ControlInForce {
-    /// Keys of the file.
-    pub table: toml::Table,
-    /// Overrides defined by the file.
-    pub overrides: RuntimeOverrides,
-}
-
-/// Returns the last control file in effect in the crawl in `directory`, if any.
-pub fn last_in_force(directory: &Path) -> Result<Option<ControlInForce>, CommandError> {
-    let state = crawl_directory::state(directory);
-    let record = ControlRecord::of(&state).map_err(|error| fault(&error))?;
-    let wrong = |what: String| {
-        let path = ControlRecord::path(&state);
-        fault(&io::Error::other(format!("{}: {what}", path.display())))
-    };
-    let overrides = record.overrides();
-    let overrides = overrides.map_err(|error| wrong(error.to_string()))?;
-    let Some((text, overrides)) = record.text.zip(overrides) else {
-        return Ok(None);
-    };
-    let table = toml::from_str(&text).map_err(|error| wrong(one_line(&error)))?;
-    Ok(Some(ControlInForce { table, overrides }))
-}
-
-/// Returns the shortest delay and the shortest delay ceiling that a control file ever set in the
-/// crawl in `directory`.
-pub fn shortest_delays(
-    directory: &Path,
-) -> Result<(Option<Duration>, Option<Duration>), CommandError> {
-    let record = ControlRecord::of(&crawl_directory::state(directory));
-    Ok(record.map_err(|error| fault(&error))?.shortest_delays())
-}
 
 /// The state of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,31 +1,18 @@
-//! A crawl that is not running: its store, and the scope in force.
+//! The store of a crawl that is not running.
 
 use std::path::Path;
 use std::sync::Arc;
 
-use crawl::control_file::CONTROL;
 use disk::SystemDisk;
 use journal::StoreFault;
 use messages::{CommandError, fault};
+use policy::control_file::CONTROL;
+use settings::{Settings, crawl_directory, machine};
 use store::{EarlierCrawls, EmbeddedStore, Frontier};
 use tokio::runtime::Runtime;
-use web::{CanonicalForm, Clock, Scope};
+use web::Clock;
 
-use crate::control::last_in_force;
-use crate::settings::Settings;
-use crate::{assembly, crawl_directory, earlier, machine, seeds};
-
-/// Returns the scope of a crawl with its seeds and the exclusions in effect.
-pub fn scope_in_force(settings: &Settings, form: &CanonicalForm) -> Result<Scope, CommandError> {
-    let mut scope = assembly::scope(settings)?;
-    if let Some(in_force) = last_in_force(&settings.out)? {
-        scope.exclude_now(in_force.overrides.exclude);
-    }
-    seeds::each_of_crawl(settings, form, |seed| {
-        scope.add_seed(seed);
-    })?;
-    Ok(scope)
-}
+use crate::{assembly, earlier};
 
 /// Opens the store in `state` for exclusive use.
 pub fn open_store(

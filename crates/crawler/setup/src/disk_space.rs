@@ -6,12 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crawl::{DiskSpace, DiskSpaceRules};
-use disk::{Disk, DiskErrorKind, Reserve, ReservedDisk, SystemDisk};
-use messages::{CommandError, fault, printable, remedy_for, say, usage};
+use disk::{Disk, Reserve, ReservedDisk, SystemDisk};
+use messages::{CommandError, cannot, printable, say};
+use settings::{Settings, crawl_directory};
 use tokio::time::Instant;
-
-use crate::crawl_directory;
-use crate::settings::Settings;
 
 /// Target of log records: files of the crawl's log name the program.
 const LOG_TARGET: &str = "crawler::disk_space";
@@ -122,51 +120,5 @@ impl<'s> DiskFullRetry<'s> {
         SystemDisk
             .free_space(&self.settings.out)
             .unwrap_or_default()
-    }
-}
-
-/// Returns the error about a file of the crawl in `out`: a usage error if the user chose a wrong
-/// path, a fault if the machine fails.
-pub fn cannot(action: &str, path: &Path, error: &io::Error, out: &Path) -> CommandError {
-    let message = format!("cannot {action} {}: {error}", path.display());
-    match error.kind() {
-        io::ErrorKind::PermissionDenied
-        | io::ErrorKind::NotFound
-        | io::ErrorKind::AlreadyExists
-        | io::ErrorKind::NotADirectory
-        | io::ErrorKind::IsADirectory => usage(message),
-        kind => fault(&io::Error::new(kind, message))
-            .with_remedy(remedy_for(DiskErrorKind::of(error), out)),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_failure_of_the_machine_is_a_fault_with_a_remedy() {
-        let out = Path::new("monday");
-        let shown = |number| {
-            let error = io::Error::from_raw_os_error(number);
-            format!(
-                "{:?}",
-                cannot("write", Path::new("monday/crawl.log"), &error, out)
-            )
-        };
-        // ENOSPC, EROFS, EIO, EACCES
-        for (number, kind, words) in [
-            (28, "kind: Fault", "free some space"),
-            (30, "kind: Fault", "for writing"),
-            (5, "kind: Fault", "repair the disk"),
-            (13, "kind: Usage", "monday/crawl.log"),
-        ] {
-            let error = shown(number);
-            assert!(
-                error.contains(kind) && error.contains(words),
-                "{number}: {error}"
-            );
-            assert!(error.contains("cannot write monday/crawl.log"), "{error}");
-        }
     }
 }

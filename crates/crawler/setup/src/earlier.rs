@@ -8,11 +8,9 @@ use std::sync::Arc;
 use crawl::EarlierArchives;
 use journal::StoreFault;
 use messages::{CommandError, usage};
+use settings::{Settings, crawl_directory};
 use sinks::warc::locate;
 use store::EarlierCrawls;
-
-use crate::crawl_directory;
-use crate::settings::Settings;
 
 /// Makes the paths in `--since` and `--against` absolute and unique. Each path is preceded by the
 /// crawls that its own crawl was run against, because they contain the pages that it found

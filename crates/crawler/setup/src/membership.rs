@@ -11,18 +11,17 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::ArgMatches;
+use journal::NodeFile;
 use messages::{CommandError, SlowProgress, fault, pasted, printable, say, usage};
 use neardup::HashKey;
-use shared_store::{
-    ConnectError, Connection, CrawlSettings, EarlierError, JoinError, NodeFile, Session,
-};
+use settings::seeds::{ReadAhead, Seeds, Suggest};
+use settings::values::Span;
+use settings::{Settings, crawl_directory, machine};
+use shared_store::{ConnectError, Connection, CrawlSettings, EarlierError, JoinError, Session};
 use store::EmbeddedStore;
 use web::Clock;
 
-use crate::seeds::{ReadAhead, Seeds, Suggest};
-use crate::settings::Settings;
-use crate::values::Span;
-use crate::{crawl_directory, earlier, machine, session_clock, shared};
+use crate::{earlier, session_clock, shared};
 
 /// Length of a term, unless the first node is started with another length.
 const DEFAULT_TERM: Duration = Duration::from_secs(10);

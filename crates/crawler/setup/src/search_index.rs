@@ -4,24 +4,20 @@
 //! are added by the same code as during a crawl. An unusable index is quarantined, with a warning.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use corpus::{MAX_DOCUMENT, exchange};
-use crawl::{IndexedPages, Policy};
 use journal::Fate;
 use messages::{CommandError, SlowProgress, fault, pasted, printable, remedy_of, say};
+use policy::Policy;
 use search::{IndexFault, IndexOptions, IndexPage, Searchable, Writer};
+use settings::rules::index_rules;
+use settings::{Settings, crawl_directory};
 use sinks::warc::{ReadFault, Record, WarcReader, WarcStream, is_foreign, locate, name_of};
 use sinks::{ArchiveEnd, IndexText, Sink};
 use store::EmbeddedStore;
 use web::{Clock, Exchange};
-
-use crate::crawl_directory;
-use crate::settings::Settings;
-
-/// Directory of the index, below the crawl's directory.
-pub const NAME: &str = "search";
 
 /// Bytes of text between two commits while the index is rebuilt. A kill loses at most this.
 const COMMIT_EVERY: usize = 256 << 20;
@@ -29,19 +25,12 @@ const COMMIT_EVERY: usize = 256 << 20;
 /// Bytes of a record that are held in memory; the rest of a body is spooled.
 const HELD: usize = 256 << 10;
 
-/// Returns the directory of the index of a crawl.
-pub fn directory(crawl: &Path) -> PathBuf {
-    crawl.join(NAME)
-}
-
 /// Returns the options for writing the index of a crawl.
 pub fn options(settings: &Settings) -> IndexOptions {
-    let main_content = settings.main_content.is_on();
-    let text = if main_content { "main" } else { "full" };
     IndexOptions {
-        directory: directory(&settings.out),
+        directory: crawl_directory::search_index(&settings.out),
         memory: settings.index_memory.0,
-        rules: format!("{}-{text}", settings.index),
+        rules: index_rules(settings),
     }
 }
 
@@ -344,13 +333,6 @@ fn fate(block: &[u8]) -> Fate {
     let verdict = fields.find(|(name, _)| name.eq_ignore_ascii_case("verdict"));
     let fate = verdict.and_then(|(_, word)| Fate::of_word(word.trim()));
     fate.unwrap_or(Fate::Unique)
-}
-
-/// Returns true if an index with these rules, as written by [`options`], contains pages with this
-/// fate.
-pub fn has(rules: &str, fate: Fate) -> bool {
-    let which = rules.split('-').next().and_then(|word| word.parse().ok());
-    which.unwrap_or(IndexedPages::Unique).has(fate)
 }
 
 /// Converts the error and adds its remedy.

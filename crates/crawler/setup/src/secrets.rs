@@ -8,25 +8,15 @@ mod options;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use fetch::{BadCookie, Cookie, SecretField, Secrets, read_cookies, read_netrc};
+use fetch::{BadCookie, Cookie, Secrets, read_cookies, read_netrc};
 use http::header::AUTHORIZATION;
 use messages::{CommandError, usage};
+use requests::SecretField;
+use settings::{Settings, input};
 use web::{Clock, Host, HostPattern, HostTable, PageUrl};
 
 pub use self::options::SecretArgs;
 use self::options::USUAL_NETRC;
-use crate::input;
-use crate::settings::Settings;
-
-/// Names of the options, as stored in `crawler.toml`.
-pub const OPTIONS: [&str; 6] = [
-    "header",
-    "http-user",
-    "http-password",
-    "http-password-file",
-    "load-cookies",
-    "netrc",
-];
 
 /// Maximum size of a file of fields or passwords, and of a file of cookies.
 const MAX_FILE_BYTES: u64 = 1 << 20;
@@ -86,7 +76,7 @@ impl GivenSecrets {
                     None => fields.push(parsed(text, &place)?),
                 }
             }
-            if let Some(bad) = fields.iter().find(|field| field.names_its_origin()) {
+            if let Some(bad) = fields.iter().find(|field| field.origin().is_some()) {
                 let name = bad.name();
                 return Err(usage(format!(
                     "{place}: {name} belongs to the host; omit the origin"
@@ -119,7 +109,7 @@ impl GivenSecrets {
         let now = clock.now();
         let expired = self.cookies.iter().filter(|cookie| cookie.is_over(now));
         let (expired, cookies) = (expired.count(), self.cookies.len());
-        let some_for_all = self.fields.iter().any(|field| !field.names_its_origin());
+        let some_for_all = self.fields.iter().any(|field| field.origin().is_none());
         let of_hosts = with_logins(self.of_hosts, self.logins);
         let secrets =
             Secrets::new(self.fields, self.cookies, seeds).with_fields_of_hosts(of_hosts, seeds);
@@ -309,24 +299,6 @@ pub fn missing(before: &[String], now: &[String]) -> Option<String> {
              will not accept the login"
         )
     })
-}
-
-/// Refuses secrets in a settings file, because copies of it are kept.
-pub(crate) fn refuse_in(table: &toml::Table, path: &Path) -> Result<(), CommandError> {
-    match OPTIONS.iter().find(|option| table.contains_key(**option)) {
-        Some(option) => {
-            let path = path.display();
-            let error = usage(format!(
-                "{path}: {option} is not allowed in a settings file, because crawls store their \
-                 settings"
-            ));
-            Err(error.with_remedy(format!(
-                "give --{option} on the command line; --header @FILE, --http-password-file FILE \
-                 and --load-cookies FILE read secrets from files"
-            )))
-        }
-        None => Ok(()),
-    }
 }
 
 fn read_text(file: &Path, option: &str) -> Result<String, CommandError> {

@@ -14,14 +14,13 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use disk::{Disk, DraftPath, SystemDisk};
+use journal::NodeFile;
 use messages::{CommandError, SlowProgress, fault, pasted, say, usage};
+use settings::{SETTINGS_FILE, Settings, crawl_directory};
 use shared_store::{
-    ConnectError, ImportError, JoinError, NodeFile, ReadError, Replica, ReplicaPart, SharedCrawl,
+    ConnectError, ImportError, JoinError, ReadError, Replica, ReplicaPart, SharedCrawl,
 };
 use tokio::runtime::{Builder, Runtime};
-
-use crate::crawl_directory;
-use crate::settings::{SETTINGS_FILE, Settings};
 
 /// Environment variable with the store's URL. It keeps the password out of process lists.
 const VARIABLE: &str = "CRAWLER_STORE";

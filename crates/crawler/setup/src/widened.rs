@@ -7,28 +7,28 @@
 //! so a session after an interrupt restarts it and compares with the same settings.
 //! `DIR/crawler.toml` is unsuitable for this, because users edit it.
 
-mod settings;
+mod wider_settings;
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crawl::{CrawlContext, Finish, Policy, RuleChange, Stop};
+use crawl::{CrawlContext, Finish, RuleChange, Stop};
 use disk::{Disk, SystemDisk};
 use journal::{DiscoveredUrl, VisitRecord};
+use messages::cannot;
 use messages::{CommandError, SlowProgress, fault};
+use policy::Policy;
+use settings::read_again::{ArchivedPages, BATCH};
+use settings::rules::{policy, scope};
+use settings::seeds::{self, Seeds};
+use settings::{SETTINGS_FILE, Settings, crawl_directory};
 use store::EmbeddedStore;
 use tokio::runtime::Handle;
 use tokio::time::Instant;
 use web::{OutOfScope, PageUrl, Scope};
 
-use self::settings::{is_raised, sends_cookies, sitemaps, widened};
-use crate::assembly::rules::{policy, scope};
-use crate::disk_space::cannot;
-use crate::read_again::{ArchivedPages, BATCH};
-use crate::seeds::Seeds;
-use crate::settings::{SETTINGS_FILE, Settings};
-use crate::{crawl_directory, seeds};
+use self::wider_settings::{is_raised, sends_cookies, sitemaps, widened};
 
 /// Name of the file in the state directory with the settings that the crawl has caught up with.
 const CAUGHT_UP_WITH: &str = "settings.toml";

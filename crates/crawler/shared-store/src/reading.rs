@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use journal::StoreFault;
+use journal::{NodeFile, StoreFault};
 use sqlx::Row as _;
 use sqlx::postgres::{PgRow, Postgres};
 use sqlx::query::Query;
@@ -14,7 +14,6 @@ use sqlx::{Error, Transaction};
 use web::{PageUrl, Timestamp};
 
 use crate::connection::{ConnectError, Connection, LATEST_MIGRATION, message_of, server_of};
-use crate::node_file::NodeFile;
 use crate::session::{CrawlSettings, JoinError};
 
 /// Rows that are read at a time.

@@ -9,7 +9,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use journal::StoreFault;
+use journal::{NodeFile, StoreFault};
 use neardup::HashKey;
 use sqlx::PgConnection;
 use store::ArchivePlace;
@@ -19,7 +19,6 @@ use web::Timestamp;
 
 use crate::connection::{Connection, message_of};
 use crate::heartbeat::{self, Beat};
-use crate::node_file::NodeFile;
 use crate::term::Term;
 
 /// Number of calls that query the time; the fastest counts.

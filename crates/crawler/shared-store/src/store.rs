@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use journal::{ArchiveSpan, Record, Robots, StoreFault, Totals};
+use journal::{ArchiveSpan, NodeFile, Record, Robots, StoreFault, Totals};
 use store::{
     ArchivePlace, DirectoryLock, EmbeddedStore, Frontier as _, FrontierRules, FrontierStats,
     HostMemory, StoreOptions, WorkingCopy,
@@ -24,7 +24,6 @@ use web::{Clock, Host, Pace, PageUrl, UrlKey};
 use crate::admissions::Admissions;
 use crate::bucket::{Bucket, BucketSet};
 use crate::keys::LogKeys;
-use crate::node_file::NodeFile;
 use crate::scope_seeds::{ScopeSeeds, Widen};
 use crate::session::Session;
 use crate::shipping::{Shipping, SyncArchive};
@@ -260,7 +259,7 @@ fn clear(directory: &Path, node_file: &NodeFile, options: &StoreOptions) -> Resu
     std::fs::create_dir_all(directory).map_err(|error| shared(error.to_string()))?;
     drop(DirectoryLock::take(directory, options.now)?);
     node_file
-        .write(directory)
+        .write(directory, &*options.disk)
         .map_err(|error| shared(error.to_string()))?;
     for part in ["journal", "sled"] {
         match std::fs::remove_dir_all(directory.join(part)) {

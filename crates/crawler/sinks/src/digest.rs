@@ -137,6 +137,15 @@ impl PayloadDigest {
         }
     }
 
+    /// Returns the payload's name in near-duplicate indexes: the first 128 bits. The name is that of
+    /// the SHA-1, whichever digest the archive has, because crawls are compared by it.
+    #[must_use]
+    pub fn name(&self) -> u128 {
+        let mut name = [0; 16];
+        name.copy_from_slice(&self.as_bytes()[..16]);
+        u128::from_be_bytes(name)
+    }
+
     /// Returns its algorithm.
     #[must_use]
     pub const fn algorithm(&self) -> DigestAlgorithm {

@@ -18,10 +18,12 @@ use axum::Extension;
 use axum::extract::{Form, Query, State};
 use axum::http::{HeaderName, header};
 use axum::response::{IntoResponse, Redirect, Response};
-use crawl::RuntimeOverrides;
-use crawl::control_file::{self, CONTROL, ControlRecord, MAX_BYTES};
 use data_encoding::HEXLOWER;
 use disk::{Disk, SystemDisk};
+use policy::{
+    RuntimeOverrides,
+    control_file::{self, CONTROL, ControlRecord, MAX_BYTES},
+};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 

@@ -31,9 +31,9 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use comparison::DifferingBlock;
-use crawl::control_file::ControlRecord;
 use differences::Pair;
 use journal::{Fate, VisitRecord};
+use policy::control_file::ControlRecord;
 use tokio::sync::Semaphore;
 use web::{CanonicalForm, Clock, PageUrl};
 

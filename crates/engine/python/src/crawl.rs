@@ -9,15 +9,21 @@ mod questions;
 mod rows;
 pub(crate) mod table;
 
+use std::io;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use corpus::PageArchive;
-use facts::ReadableCrawl;
 use facts::changes::Changes;
 use facts::duplicates::{self, Duplicate};
+use facts::hosts::PacedHosts;
 use facts::patterns::{Pattern, TrapLine, TrapsFound};
+use facts::similar::{self, Limits};
+use facts::skipped::Unvisited;
 use facts::status::Status;
+use facts::why::Explanation;
+use facts::{ReadableCrawl, pair, verify};
+use journal::ReasonKind;
 use messages::{CommandError, fault, usage};
 use pyo3::exceptions::PyFileNotFoundError;
 use pyo3::prelude::*;
@@ -25,11 +31,11 @@ use reading::ReadingSettings;
 use store::EmbeddedStore;
 
 use self::hits::Hits;
-use self::questions::{Answers, answer};
+use self::questions::{Abandoned, Answers, answer};
 use self::rows::Contents;
 use self::table::CrawlTable;
 use crate::arrow_stream::ArrowData;
-use crate::errors::of_command;
+use crate::errors::{invalid, of_command};
 use crate::parallel;
 
 /// Opens the crawl in a directory that `crawler` made. It may be read while it runs; later visits
@@ -144,7 +150,10 @@ impl Crawl {
     /// Raises OSError if the journal cannot be read.
     fn status<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let (directory, state) = (self.directory.clone(), self.state.clone());
-        answer(py, move || Status::read(&directory, &state))
+        answer(py, move |answering| {
+            answering.give(&Status::read(&directory, &state)?).ok();
+            Ok(())
+        })
     }
 
     /// Returns an iterator over the pages that repeat others: dictionaries with the fields of
@@ -211,15 +220,150 @@ impl Crawl {
     /// a journal cannot be read.
     #[pyo3(signature = (earlier, *, diff=false))]
     fn changes(&self, earlier: &Self, diff: bool) -> PyResult<Answers> {
-        // Wrong settings are an error of the call, not of the first answer.
-        self.archive()?;
-        earlier.archive()?;
         let (old, new) = (earlier.directory.clone(), self.directory.clone());
+        // Wrong settings are an error of the call, not of the first answer.
+        for directory in [&old, &new] {
+            ReadableCrawl::of(directory).map_err(|error| of_command(&error))?;
+        }
         Ok(Answers::to(move |answering| {
-            let changes = Changes::between(&old, &new, &readable, diff)?;
+            let changes = Changes::between(&old, &new, diff)?;
             changes.each(|change| answering.give(change))?.ok();
             Ok(())
         }))
+    }
+
+    /// Explains which rule of the crawl decided on a URL: a dictionary with the fields of ``crawler
+    /// why --format json``.
+    ///
+    /// Arguments:
+    ///     url: Any URL, visited or not.
+    ///
+    /// Raises ValueError for a text that is not a URL and for settings that are not valid, OSError
+    /// if the journal cannot be read.
+    fn why<'py>(&self, py: Python<'py>, url: String) -> PyResult<Bound<'py, PyAny>> {
+        let directory = self.directory.clone();
+        answer(py, move |answering| {
+            let explained = Explanation::of(&directory, &url)?;
+            answering.give(&explained.answer()).ok();
+            Ok(())
+        })
+    }
+
+    /// Returns an iterator over the URLs that the crawl has seen and not visited: dictionaries with
+    /// the fields of ``crawler skipped --format json``. The archived pages are read again for links
+    /// that were never queued.
+    ///
+    /// Arguments:
+    ///     why: Only URLs that this kind of rule left out: ``"duplicate-links"``, ``"pattern"``,
+    ///         ``"scope"``, ``"limit"``, ``"robots"``, ``"trap"``, ``"page"``, ``"cut"`` or
+    ///         ``"other"``.
+    ///
+    /// Raises ValueError for another kind and for settings that are not valid, OSError if the
+    /// journal or, at the end, a page cannot be read.
+    #[pyo3(signature = (*, why=None))]
+    fn skipped(&self, why: Option<&str>) -> PyResult<Answers> {
+        let why: Option<ReasonKind> = why.map(str::parse).transpose().map_err(invalid)?;
+        let directory = self.directory.clone();
+        Ok(Answers::to(move |answering| {
+            let Unvisited { urls, gaps } = Unvisited::read(&directory, why)?;
+            let mut is_abandoned = false;
+            let given = urls.each(|skipped| {
+                if why.is_none_or(|why| why == skipped.kind()) {
+                    let given = answering.give(&skipped.line());
+                    is_abandoned = given.is_err();
+                    return given.map_err(|Abandoned| io::ErrorKind::BrokenPipe.into());
+                }
+                Ok(())
+            });
+            match given {
+                _ if is_abandoned => Ok(()),
+                Err(error) => Err(fault(&error)),
+                Ok(()) => gaps.check(),
+            }
+        }))
+    }
+
+    /// Returns an iterator over the kept pages that are similar to a page, nearest first:
+    /// dictionaries with the fields of ``crawler similar --format json``.
+    ///
+    /// Arguments:
+    ///     url: A page that the crawl archived.
+    ///     distance: The maximum number of differing fingerprint bits; any number unless given.
+    ///     resemblance: The minimum resemblance, 0 to 1; unless given, that of the crawl or 0.7.
+    ///     limit: The maximum number of pages.
+    ///
+    /// Raises ValueError for a URL without a page, for values that are not possible and for
+    /// settings that are not valid, OSError if the journal cannot be read.
+    #[pyo3(signature = (url, *, distance=None, resemblance=None, limit=10))]
+    fn similar(
+        &self,
+        url: String,
+        distance: Option<u32>,
+        resemblance: Option<f64>,
+        limit: usize,
+    ) -> PyResult<Answers> {
+        if let Some(share) = resemblance
+            && !(0.0..=1.0).contains(&share)
+        {
+            let message = format!("resemblance must be between 0 and 1, got {share}");
+            return Err(invalid(message));
+        }
+        let limits = Limits {
+            distance: distance.unwrap_or(u64::BITS),
+            resemblance,
+            hits: limit,
+        };
+        let directory = self.directory.clone();
+        Ok(Answers::to(move |answering| {
+            let hits = similar::to_page(&directory, &url, limits)?;
+            hits.iter().try_for_each(|hit| answering.give(hit)).ok();
+            Ok(())
+        }))
+    }
+
+    /// Returns a page that repeats another next to its original: a dictionary with the fields of
+    /// ``crawler duplicates --diff URL --format json``.
+    ///
+    /// Arguments:
+    ///     url: The page that repeats another.
+    ///
+    /// Raises ValueError for a page that is not a duplicate and for settings that are not valid,
+    /// OSError if the journal cannot be read.
+    fn pair<'py>(&self, py: Python<'py>, url: String) -> PyResult<Bound<'py, PyAny>> {
+        let directory = self.directory.clone();
+        answer(py, move |answering| {
+            let judged = pair::judged(&directory, &url)?;
+            answering.give(&judged.answer()).ok();
+            Ok(())
+        })
+    }
+
+    /// Returns an iterator over the hosts of the crawl with their pace, most pages first:
+    /// dictionaries with the fields of ``crawler status --hosts --format json``.
+    ///
+    /// Raises ValueError for settings that are not valid, OSError if the journal cannot be read.
+    fn hosts(&self) -> Answers {
+        let directory = self.directory.clone();
+        Answers::to(move |answering| {
+            let hosts = PacedHosts::read(&directory)?;
+            let mut lines = hosts.lines().into_iter();
+            lines.try_for_each(|line| answering.give(&line)).ok();
+            Ok(())
+        })
+    }
+
+    /// Checks that archive, journal, indexes and tables of the crawl agree. Returns a dictionary
+    /// with the fields of ``crawler verify --format json``: ``agrees``, the counts, and
+    /// ``findings``.
+    ///
+    /// Raises ValueError while the crawl runs and for settings that are not valid, OSError if the
+    /// journal cannot be read.
+    fn verify<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let directory = self.directory.clone();
+        answer(py, move |answering| {
+            answering.give(&verify::check(&directory)?).ok();
+            Ok(())
+        })
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (PathBuf,))> {
@@ -253,14 +397,13 @@ impl Crawl {
 
     /// Returns the archive, with the rules that its pages were read with.
     fn archive(&self) -> PyResult<PageArchive> {
-        let crawl = readable(&self.directory).map_err(|error| of_command(&error))?;
-        Ok(crawl.archive)
+        archive(&self.directory).map_err(|error| of_command(&error))
     }
 }
 
-/// Returns the crawl in a directory, with the rules that its pages were read with. A crawl without
-/// a settings file was made by `crawler rebuild`, with the defaults.
-fn readable(directory: &Path) -> Result<ReadableCrawl, CommandError> {
+/// Returns the archive of the crawl in a directory, with the rules that its pages were read with. A
+/// crawl without a settings file was made by `crawler rebuild`, with the defaults.
+fn archive(directory: &Path) -> Result<PageArchive, CommandError> {
     let path = directory.join("crawler.toml");
     let in_file = |error: &dyn std::fmt::Display| {
         usage(format!(
@@ -271,15 +414,11 @@ fn readable(directory: &Path) -> Result<ReadableCrawl, CommandError> {
     };
     let settings = match std::fs::read_to_string(&path) {
         Ok(file) => ReadingSettings::parse(&file).map_err(|error| in_file(&error))?,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => ReadingSettings::default(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => ReadingSettings::default(),
         Err(error) => return Err(fault(&error)),
     };
-    Ok(ReadableCrawl {
-        state: directory.join("state"),
-        archive: PageArchive {
-            directory: directory.join("archive"),
-            rules: settings.rules().map_err(|error| in_file(&error))?,
-        },
-        against: settings.against,
+    Ok(PageArchive {
+        directory: directory.join("archive"),
+        rules: settings.rules().map_err(|error| in_file(&error))?,
     })
 }

@@ -11,7 +11,7 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use batch::DocumentId;
 use batch::dedup::Document;
 use batch::signature_file::{SignatureHeader, SignatureReader};
-use neardup::{BandDesign, HashKey, MatchKind, Match, PageSignature, PageText, SignatureBuilder};
+use neardup::{BandDesign, HashKey, Match, MatchKind, PageSignature, PageText, SignatureBuilder};
 use pyo3::exceptions::{PyKeyError, PyTypeError};
 use pyo3::prelude::*;
 

@@ -44,23 +44,28 @@ def change_site(site):
     """Changes words of one page, and replaces another by a new one."""
     (site / "index.html").write_text('<title>Start</title><a href="a.html">a</a> <a href="c.html">')
     (site / "a.html").write_text(f"<title>A page</title><p>{TEXT} and one more sentence")
-    (site / "b.html").unlink()
+    (site / "b.html").unlink(missing_ok=True)
     (site / "c.html").write_text("<title>A third page</title><p>" + " ".join(words(2, 300)))
 
 
-def crawl_twice(directory):
-    """Crawls a site, and once more after it changed. Returns the directories of both crawls."""
+def crawls_of_a_site(directory):
+    """Crawls a site, once more after it changed, and then its first page only. Returns the
+    directories of the crawls."""
     site = pathlib.Path(directory, "site")
     site.mkdir()
     handler = functools.partial(Quiet, directory=site)
     crawls = []
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        for name, prepare in [("crawl", write_site), ("later", change_site)]:
+        for name, prepare, options in [
+            ("crawl", write_site, []),
+            ("later", change_site, []),
+            ("limited", change_site, ["--max-pages", "1"]),
+        ]:
             prepare(site)
             out = pathlib.Path(directory, name)
             url = f"http://127.0.0.1:{server.server_port}/index.html"
-            command = [CRAWLER, url, "--out", out, "--allow-private", "--delay", "0s"]
+            command = [CRAWLER, url, "--out", out, "--allow-private", "--delay", "0s", *options]
             subprocess.run(command, check=True, capture_output=True)
             crawls.append(out)
         server.shutdown()
@@ -94,7 +99,7 @@ class OneCrawl(unittest.TestCase):
     def setUpClass(cls):
         cls.directory = tempfile.TemporaryDirectory()
         cls.addClassCleanup(cls.directory.cleanup)
-        cls.out, cls.later = crawl_twice(cls.directory.name)
+        cls.out, cls.later, cls.limited = crawls_of_a_site(cls.directory.name)
 
     def same(self, rows, exported):
         rows = [plain(row) for row in rows]
@@ -203,6 +208,73 @@ class OneCrawl(unittest.TestCase):
         with self.assertRaises(TypeError):
             later.changes("crawl")
 
+    def test_why_is_that_of_the_command(self):
+        crawl = neardup.crawl.open(self.out)
+        (duplicate,) = crawl.duplicates()
+        urls = [page["url"] for page in crawl.pages()] + ["http://example.org/"]
+        for url in urls:
+            (expected,) = printed("why", self.out, url, "--format", "json")
+            self.assertEqual(crawl.why(url), expected)
+        self.assertEqual(crawl.why(duplicate["url"])["verdict"], "exact-duplicate")
+        self.assertEqual(crawl.why(urls[-1])["verdict"], "not-queued")
+        with self.assertRaisesRegex(ValueError, "no url"):
+            crawl.why("no url")
+
+    def test_skipped_urls_are_those_of_the_command(self):
+        crawl = neardup.crawl.open(self.limited)
+        skipped = list(crawl.skipped())
+        self.assertEqual(skipped, printed("skipped", self.limited, "--format", "json"))
+        self.assertEqual({one["why"] for one in skipped}, {"limit"})
+        self.assertEqual(len(skipped), 2)
+        self.assertEqual(list(crawl.skipped(why="limit")), skipped)
+        self.assertEqual(list(crawl.skipped(why="trap")), [])
+        self.assertEqual(list(neardup.crawl.open(self.out).skipped()), [])
+        with self.assertRaisesRegex(ValueError, "no-kind"):
+            crawl.skipped(why="no-kind")
+
+    def test_similar_pages_are_those_of_the_command(self):
+        crawl = neardup.crawl.open(self.out)
+        (duplicate,) = crawl.duplicates()
+        original = duplicate["duplicate_of"]
+        similar = list(crawl.similar(original))
+        self.assertEqual(similar, printed("similar", self.out, original, "--format", "json"))
+        self.assertEqual([one["url"] for one in similar], [duplicate["url"]])
+        self.assertEqual(list(crawl.similar(original, limit=0)), [])
+        with self.assertRaisesRegex(ValueError, "was not visited"):
+            list(crawl.similar("http://example.org/"))
+        with self.assertRaisesRegex(ValueError, "between 0 and 1, got 2"):
+            crawl.similar(original, resemblance=2)
+
+    def test_a_pair_is_that_of_the_command(self):
+        crawl = neardup.crawl.open(self.out)
+        (duplicate,) = crawl.duplicates()
+        pair = crawl.pair(duplicate["url"])
+        diff = ["duplicates", self.out, "--diff", duplicate["url"], "--format", "json"]
+        self.assertEqual([pair], printed(*diff))
+        self.assertEqual(pair["original"]["url"], duplicate["duplicate_of"])
+        with self.assertRaisesRegex(ValueError, "is not a duplicate"):
+            crawl.pair(duplicate["duplicate_of"])
+
+    def test_hosts_are_those_of_the_command(self):
+        hosts = list(neardup.crawl.open(self.out).hosts())
+        self.assertEqual(hosts, printed("status", self.out, "--hosts", "--format", "json"))
+        self.assertEqual([(one["host"], one["pages"]) for one in hosts], [("127.0.0.1", 3)])
+
+    def test_verify_is_that_of_the_command(self):
+        crawl = neardup.crawl.open(self.out)
+        found = crawl.verify()
+        self.assertEqual([found], printed("verify", self.out, "--format", "json"))
+        self.assertTrue(found["agrees"], found["findings"])
+        (archive,) = (self.out / "archive").glob("*.warc.gz")
+        whole = archive.read_bytes()
+        try:
+            archive.write_bytes(whole[: len(whole) // 2])
+            found = crawl.verify()
+            self.assertFalse(found["agrees"])
+            self.assertEqual(len(found["findings"]), found["findings_total"])
+        finally:
+            archive.write_bytes(whole)
+
     def test_an_answer_that_is_not_taken_does_not_hold_up_others(self):
         crawl = neardup.crawl.open(self.out)
         del [crawl.duplicates() for _ in range(20)][:]
@@ -214,7 +286,8 @@ class OneCrawl(unittest.TestCase):
         try:
             segment.write_bytes(whole[:60] + bytes(100) + whole[160:])
             crawl = neardup.crawl.open(self.out)
-            questions = [crawl.status, crawl.duplicates, crawl.clusters, crawl.patterns]
+            questions = [crawl.status, crawl.duplicates, crawl.clusters, crawl.patterns,
+                         crawl.skipped, crawl.hosts, crawl.verify]
             for question in questions:
                 with self.assertRaises(OSError, msg=question.__name__):
                     list(question())

@@ -29,7 +29,7 @@ pub fn headers(bytes: &[u8]) {
 
     let values = exchange.headers.values();
     for value in values.filter_map(|value| value.to_str().ok()) {
-        let _wait = fetch::retry_after(value, NOW);
+        let _wait = requests::retry_after(value, NOW);
         let media = web::essence(value);
         assert_eq!(web::essence(&media), media);
     }

@@ -1,9 +1,10 @@
 //! Visits that are rebuilt from an archive.
 
 use corpus::exchange;
-use crawl::{AdaptiveSignatures, ArchivedVisit, ListingQuota, Policy, RebuildRules, rebuild_visit};
+use crawl::{AdaptiveSignatures, ArchivedVisit, ListingQuota, RebuildRules, rebuild_visit};
 use journal::DiscoveredUrl;
 use neardup::{Features, HashKey, SignatureBuilder};
+use policy::Policy;
 use reading::ReadingRules;
 use sinks::captures::CaptureKind;
 use web::{Exchange, Scope, ScopeKind};

@@ -10,15 +10,17 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use crawl::{
-    ActiveOverrides, AdaptiveSignatures, CrawlContext, DiskSpace, DiskSpaceRules, Focus,
-    LearnedWords, Limits, ListingQuota, OffTopic, Policy, RobotsFiles, ShortestWays, Telemetry,
+    ActiveOverrides, AdaptiveSignatures, CrawlContext, DiskSpace, DiskSpaceRules, Focus, Limits,
+    ListingQuota, RobotsFiles, ShortestWays, Telemetry,
 };
 use disk::{Disk, SystemDisk};
-use fetch::{Fetch, FetchFailure, Pacer, PacingRules, RobotsCache};
+use fetch::{Fetch, FetchFailure, Pacer, RobotsCache};
 use http::{HeaderMap, HeaderValue};
 use journal::DiscoveredUrl;
 use neardup::{Features, HashKey, SignatureBuilder};
+use policy::{LearnedWords, OffTopic, Policy};
 use reading::ReadingRules;
+use requests::PacingRules;
 use sinks::{ArchiveEnd, Archived, CommitPoint, Sink, SinkFault, Visit};
 use store::{ComparisonOptions, EmbeddedStore, Frontier, FrontierRules, StoreOptions};
 use tokio::sync::Semaphore;
@@ -260,7 +262,7 @@ fn store_options(clock: &Clock, disk: &Arc<dyn Disk>, crawl: &EngineCrawl<'_>) -
 /// Returns the rules of a crawl by default.
 fn policy(is_focused: bool) -> Policy {
     Policy {
-        duplicate_links: crawl::DuplicateLinks::Probe,
+        duplicate_links: policy::DuplicateLinks::Probe,
         tries: 3,
         redirects: 5,
         traps: Some(web::TrapRules::at(START)),

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::{ArgAction, ArgMatches, Args, Command, FromArgMatches, ValueEnum};
 use messages::CommandError;
+use settings::Settings;
 use setup::secrets::SecretArgs;
-use setup::settings::Settings;
 
 use crate::args::serve::{DEFAULT, ListenAddress};
 use crate::log::Verbosity;

@@ -8,8 +8,8 @@ use batch::dedup::FindingKind;
 use clap::{Args, ValueEnum};
 use corpus::{PartUnit, is_standard_input};
 use messages::{CommandError, usage};
+use settings::values::Switch;
 use setup::comparison_options::{FeatureArgs, VerdictArgs};
-use setup::values::Switch;
 
 use crate::args::input::{InputArgs, WorkArgs};
 use crate::output::Format;

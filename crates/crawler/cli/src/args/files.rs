@@ -6,8 +6,8 @@ use batch::Shard;
 use clap::{Args, ValueEnum};
 use corpus::measures;
 use neardup::Features;
+use settings::values::Count;
 use setup::comparison_options::{FeatureArgs, VerdictArgs};
-use setup::values::Count;
 
 use crate::args::input::{InputArgs, WorkArgs};
 use crate::output::Format;

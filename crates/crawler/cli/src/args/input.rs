@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use corpus::{InputOptions, is_standard_input};
-use setup::machine::usual_temp_dir;
-use setup::values::Size;
+use settings::machine::usual_temp_dir;
+use settings::values::Size;
 
 /// The fields of documents in JSON lines and tables.
 #[derive(Debug, Default, Args)]

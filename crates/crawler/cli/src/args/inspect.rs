@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use inspect::changes;
 use journal::ReasonKind;
+use settings::values::{Key, Switch};
 use setup::comparison_options::FeatureArgs;
 use setup::shared::StoreUrl;
-use setup::values::{Key, Switch};
 
 use crate::args::input::InputArgs;
 use crate::args::store::StoreArg;

@@ -1,8 +1,8 @@
 //! The arguments of `crawler node`.
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
+use settings::values::Span;
 use setup::shared::StoreUrl;
-use setup::values::Span;
 
 use crate::args::CrawlArgs;
 

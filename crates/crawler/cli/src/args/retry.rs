@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use crawl::{FailedPages, StatusRange};
+use policy::{FailedPages, StatusRange};
 use web::Host;
 
 use crate::args::store::StoreArg;

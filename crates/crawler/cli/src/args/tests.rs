@@ -3,8 +3,8 @@
 use std::ffi::OsString;
 
 use clap::{CommandFactory, Parser};
-use setup::settings::Settings;
-use setup::suggestions::{self, FOREIGN, FOREIGN_COMMANDS};
+use settings::Settings;
+use settings::suggestions::{self, FOREIGN, FOREIGN_COMMANDS};
 
 use crate::args::Arguments;
 

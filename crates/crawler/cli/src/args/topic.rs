@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use setup::topic_of::threshold;
+use settings::topic_of::threshold;
 use topic::Relevance;
 
 use crate::args::input::InputArgs;

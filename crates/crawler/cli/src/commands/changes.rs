@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::io;
 
 use clap::ValueEnum;
-use inspect::changes::{self, Change};
+use inspect::changes::{Change, Changes};
 use messages::{CommandError, say};
 
 use crate::args::{ChangeKind, ChangesArgs};
@@ -15,7 +15,7 @@ use crate::output::{self, Format};
 pub(crate) fn run(args: &ChangesArgs) -> Result<(), CommandError> {
     let format = Format::or_fitting(args.format);
     let with_diff = args.diff && format == Format::Json;
-    let changes = changes::between(&args.old, &args.new, with_diff)?;
+    let changes = Changes::between(&args.old, &args.new, with_diff)?;
     let mut counts = BTreeMap::new();
     let mut read = Ok(());
     output::coloured_to_stdout(format, |out, has_colours| {

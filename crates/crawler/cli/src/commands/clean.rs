@@ -7,7 +7,7 @@ use std::path::Path;
 use inspect::leftovers::{self, Leftover};
 use messages::{CommandError, fault, printable};
 use serde::Serialize;
-use setup::{crawl_directory, machine};
+use settings::{crawl_directory, machine};
 use store::DirectoryLock;
 
 use crate::args::CleanArgs;

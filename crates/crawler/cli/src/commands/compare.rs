@@ -6,7 +6,7 @@
 
 use std::io::{self, Write};
 
-use comparison::{Frames, differing_blocks};
+use comparison::{Frames, PrintedBlock, differing_blocks};
 use corpus::Reader;
 use corpus::compared_pair::{ComparedDocument, PairComparison, PairRules};
 use corpus::measures::{Measure, Measures};
@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use super::column;
 use crate::args::CompareArgs;
-use crate::block_diff::{self, PrintedBlock};
+use crate::block_diff;
 use crate::output::{self, Format};
 use crate::word_diff::WordDiff;
 
@@ -73,7 +73,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), CommandError> {
     if args.diff && rules.thresholds.asks_texts() {
         let pages = a.page.as_ref().zip(b.page.as_ref());
         let blocks = pages.map(|(a, b)| differing_blocks(a, b, Frames::default()));
-        comparison.blocks = blocks.map(|blocks| block_diff::printed(blocks, true));
+        comparison.blocks = blocks.map(|blocks| PrintedBlock::with_page_first(&blocks));
     }
     let format = Format::or_fitting(args.format);
     output::coloured_to_stdout(format, |out, has_colours| match format {

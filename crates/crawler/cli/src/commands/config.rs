@@ -9,8 +9,7 @@ use std::path::PathBuf;
 use clap::{Arg, Args, Command};
 use messages::{CommandError, fault, printable, usage};
 use serde::Serialize;
-use setup::settings::{Origins, SETTINGS_FILE, Settings};
-use setup::suggestions;
+use settings::{Origins, SETTINGS_FILE, Settings, suggestions};
 
 use crate::args::{ConfigArgs, CrawlArgs};
 use crate::output::{self, Format};

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
-use crawl::control_file::{self, MAX_BYTES};
 use messages::{CommandError, say, usage};
-use setup::{input, shared};
+use policy::control_file::{self, MAX_BYTES};
+use settings::input;
+use setup::shared;
 use shared_store::Connection;
 
 use crate::args::ControlArgs;

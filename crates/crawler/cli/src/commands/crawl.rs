@@ -10,10 +10,11 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use messages::{CommandError, fault, say, warn};
+use settings::machine;
+use settings::seeds::{Seeds, read_ahead};
+use setup::earlier;
 use setup::membership::Node;
 use setup::secrets::GivenSecrets;
-use setup::seeds::{Seeds, read_ahead};
-use setup::{earlier, machine};
 use tokio::runtime::Runtime;
 
 pub(super) use self::outcome::SessionEnd;

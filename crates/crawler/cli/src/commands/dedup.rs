@@ -33,7 +33,7 @@ use corpus::{
 use indicatif::{HumanBytes, HumanCount};
 use messages::{CommandError, counted, counted_as, fault, say};
 use neardup::{BandDesign, SignatureBuilder, Sketch};
-use setup::skip_report::SkipReport;
+use settings::skip_report::SkipReport;
 
 use self::findings::{DedupError, Findings};
 use self::index::IndexDraft;

@@ -9,11 +9,10 @@ use std::path::Path;
 
 use inspect::duplicates::{self, Cluster, Duplicate};
 use messages::{CommandError, pasted, printable, say, usage};
+use settings::input::parse_url;
+use settings::{Settings, crawl_directory};
 use setup::control::actions::sentence;
-use setup::crawl_directory;
 use setup::crawl_store::apply;
-use setup::input::parse_url;
-use setup::settings::Settings;
 use setup::shared::{OpenCrawl, Refused};
 use store::DistinctEffect;
 use web::PageUrl;

@@ -20,9 +20,9 @@ use inspect::export::{Destination, FailedUrls, PageBatch, PageRecords};
 use journal::History;
 use messages::{CommandError, SlowProgress, fault, usage};
 use neardup::HashKey;
-use setup::input::unwritable;
+use settings::input::unwritable;
+use settings::{crawl_directory, machine};
 use setup::shared::{OpenCrawl, Refused};
-use setup::{crawl_directory, machine};
 use sinks::warc::{self, ConversionInfo, ConversionWriter};
 
 use self::target::ExportTarget;

@@ -7,7 +7,7 @@ use std::path::Path;
 use corpus::{Content, Documents, Skipped};
 use messages::{CommandError, SlowProgress, counted, say, usage};
 use serde::Serialize;
-use setup::skip_report::SkipReport;
+use settings::skip_report::SkipReport;
 use web::{
     CanonicalForm, Document, Link, LinkKind, LinkKinds, MainSelectors, Media, PageUrl, ReadLimits,
     Relations, ResponseMetadata,

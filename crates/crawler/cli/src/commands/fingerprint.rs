@@ -10,7 +10,7 @@ use corpus::{Document, Documents, Reader, Skipped, is_standard_input};
 use indicatif::HumanCount;
 use messages::{CommandError, counted, printable, say, usage};
 use neardup::SignatureBuilder;
-use setup::skip_report::SkipReport;
+use settings::skip_report::SkipReport;
 
 use crate::args::FingerprintArgs;
 use crate::output;

@@ -2,8 +2,9 @@
 
 use corpus::{Reader, is_standard_input};
 use messages::CommandError;
-use setup::features::{self, FeatureSettings};
-use setup::skip_report::SkipReport;
+use settings::features::FeatureSettings;
+use settings::skip_report::SkipReport;
+use setup::features;
 
 use crate::args::FrequenciesArgs;
 use crate::output::file_to_stdout;

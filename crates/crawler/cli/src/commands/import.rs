@@ -4,7 +4,7 @@ use std::path::Path;
 
 use inspect::import::import;
 use messages::{CommandError, counted, say};
-use setup::crawl_directory;
+use settings::crawl_directory;
 
 use crate::args::{Arguments, ImportArgs};
 

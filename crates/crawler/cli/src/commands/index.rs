@@ -7,7 +7,7 @@ use std::sync::Arc;
 use disk::SystemDisk;
 use inspect::index;
 use messages::{CommandError, counted, fault, say, warn};
-use setup::{crawl_directory, machine};
+use settings::{crawl_directory, machine};
 use sinks::SinkFault;
 use sinks::cdxj::{self, IndexingReport};
 use store::DirectoryLock;

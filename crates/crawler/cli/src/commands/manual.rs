@@ -8,7 +8,7 @@ use clap::{Arg, Command, CommandFactory};
 use clap_complete::Shell;
 use clap_mangen::Man;
 use messages::CommandError;
-use setup::input::unwritable;
+use settings::input::unwritable;
 
 use crate::args::{Arguments, CompletionsArgs, ManArgs};
 use crate::output;

@@ -9,7 +9,7 @@ use std::path::Path;
 use inspect::patterns::{Pattern, Rule, TrapLine, TrapsFound};
 use journal::PatternName;
 use messages::{CommandError, counted, pasted, printable, say, usage};
-use setup::crawl_directory;
+use settings::crawl_directory;
 use setup::crawl_store::apply;
 use setup::shared::{OpenCrawl, Refused};
 use store::{Example, PatternState};

@@ -24,7 +24,7 @@ use disk::OutputFile;
 use indicatif::{HumanBytes, ProgressBar};
 use messages::{CommandError, SlowProgress, counted, counted_as, fault, printable, say};
 use serde::Serialize;
-use setup::input::unwritable;
+use settings::input::unwritable;
 
 use crate::args::QueryArgs;
 use crate::output::{self, Format};

@@ -4,8 +4,8 @@
 use messages::{CommandError, counted, fault};
 use search::{Finder, IndexOptions, Writer};
 use serde::Serialize;
-use setup::settings::Settings;
-use setup::{assembly, crawl_directory, machine, search_index};
+use settings::{Settings, crawl_directory, machine, rules};
+use setup::search_index;
 use store::DirectoryLock;
 
 use crate::args::InspectArgs;
@@ -22,7 +22,7 @@ pub(crate) fn run(args: &InspectArgs) -> Result<(), CommandError> {
     let mut settings = Settings::of_crawl(&args.directory)?;
     settings.no_index = false;
     let _lock = DirectoryLock::take(&state, machine::clock().now())?;
-    let policy = assembly::policy(&settings, settings.canonical_form());
+    let policy = rules::policy(&settings, settings.canonical_form());
     let place = search_index::options(&settings);
     let options = IndexOptions {
         directory: place.directory.with_extension("new"),

@@ -9,7 +9,7 @@ use disk::OutputFile;
 use inspect::journal::damaged;
 use inspect::report;
 use messages::{CommandError, say};
-use setup::input::unwritable;
+use settings::input::unwritable;
 use setup::shared::OpenCrawl;
 use web_ui::Report;
 

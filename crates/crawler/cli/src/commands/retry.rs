@@ -2,7 +2,7 @@
 //! control.toml.
 
 use messages::{CommandError, counted, pasted, say, usage};
-use setup::crawl_directory;
+use settings::crawl_directory;
 use setup::crawl_store::apply;
 use setup::shared::OpenCrawl;
 

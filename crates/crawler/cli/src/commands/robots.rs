@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use messages::CommandError;
 use serde::Serialize;
-use setup::input::{parse_url, read_input};
+use settings::input::{parse_url, read_input};
 use web::{CanonicalForm, RobotsRules, RobotsVerdict};
 
 use crate::args::{RobotsArgs, RobotsForm};

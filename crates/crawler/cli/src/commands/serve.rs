@@ -8,10 +8,9 @@ use std::path::Path;
 
 use inspect::{pair, report, similar, why};
 use messages::{CommandError, fault, say, usage};
-use setup::read_again::ArchivedPages;
-use setup::settings::Settings;
+use settings::read_again::ArchivedPages;
+use settings::{Settings, crawl_directory, input, machine};
 use setup::shared::OpenCrawl;
-use setup::{crawl_directory, input, machine, search_index};
 use tokio::signal::unix::{SignalKind, signal};
 use web::Clock;
 use web_ui::{
@@ -137,7 +136,7 @@ fn watched(settings: &Settings, is_replica: bool) -> Result<WatchedCrawl, Comman
     let archive = crawl_directory::archive(&directory);
     Ok(WatchedCrawl {
         state: crawl_directory::state(&directory),
-        search: search_index::directory(&directory),
+        search: crawl_directory::search_index(&directory),
         title: report::title(settings),
         settings: report::shown_settings(settings)?,
         min_delays: report::min_delays(settings),

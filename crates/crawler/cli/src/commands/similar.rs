@@ -10,9 +10,9 @@ use corpus::similar::is_url;
 use corpus::{Reader, is_standard_input};
 use inspect::similar::{self, ByTexts, Limits, Wanted};
 use messages::{CommandError, printable, usage};
-use setup::crawl_directory::{self, archive_files};
-use setup::input::{parse_url, unreadable};
-use setup::settings::Settings;
+use settings::Settings;
+use settings::crawl_directory::{self, archive_files};
+use settings::input::{parse_url, unreadable};
 use setup::shared::OpenCrawl;
 use store::EmbeddedStore;
 

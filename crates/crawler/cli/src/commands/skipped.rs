@@ -8,19 +8,9 @@ use std::io::{self, Write};
 use inspect::skipped::{Skipped, Unvisited, UnvisitedUrls};
 use journal::ReasonKind;
 use messages::{CommandError, printable, say};
-use serde::Serialize;
 
 use crate::args::SkippedArgs;
 use crate::output::{self, Format};
-
-/// A line of the list. Field names are used in `--format json`.
-#[derive(Serialize)]
-struct Line<'a> {
-    url: &'a str,
-    why: &'static str,
-    reason: &'a str,
-    via: Option<&'a str>,
-}
 
 pub(crate) fn run(args: &SkippedArgs) -> Result<(), CommandError> {
     let unvisited = Unvisited::read(&args.directory, args.why)?;
@@ -39,7 +29,7 @@ fn write(args: &SkippedArgs, urls: UnvisitedUrls) -> Result<(), CommandError> {
                 return Ok(());
             }
             *counts.borrow_mut().entry(kind).or_insert(0) += 1;
-            write_line(out, format, kind, &skipped)
+            write_line(out, format, &skipped)
         })
     })?;
     let counts = counts.into_inner();
@@ -52,18 +42,8 @@ fn write(args: &SkippedArgs, urls: UnvisitedUrls) -> Result<(), CommandError> {
     Ok(())
 }
 
-fn write_line(
-    out: &mut dyn Write,
-    format: Format,
-    kind: ReasonKind,
-    skipped: &Skipped,
-) -> io::Result<()> {
-    let line = Line {
-        url: &skipped.url,
-        why: kind.as_str(),
-        reason: &skipped.reason,
-        via: skipped.via.as_deref(),
-    };
+fn write_line(out: &mut dyn Write, format: Format, skipped: &Skipped) -> io::Result<()> {
+    let line = skipped.line();
     match format {
         Format::Json => output::json_line(out, &line),
         Format::Table => {

@@ -3,13 +3,12 @@
 
 mod hosts;
 
-use crawl::control_file;
 use inspect::leftovers;
 use inspect::status::Status;
 use messages::{CommandError, counted, printable};
-use setup::settings::Settings;
+use policy::control_file;
+use settings::{Settings, control_in_force, crawl_directory, limits};
 use setup::shared::OpenCrawl;
-use setup::{control, crawl_directory, limits};
 use statistics::CrawlStatistics;
 
 use super::column;
@@ -26,7 +25,7 @@ pub(crate) fn run(args: &StatusArgs) -> Result<(), CommandError> {
         let (statistics, _) = CrawlStatistics::read(&state)?;
         return output::to_stdout(|out| hosts::write(&statistics, &settings, format, out));
     }
-    let control = control::last_in_force(directory)?;
+    let control = control_in_force::last_in_force(directory)?;
     let control = control.map(|in_force| control_file::describe(&in_force.overrides));
     let status = Status::read(directory, &state)?;
     output::to_stdout(|out| match format {

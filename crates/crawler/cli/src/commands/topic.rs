@@ -7,8 +7,8 @@ use corpus::json_id::JsonId;
 use corpus::{Document, Documents, Reader};
 use messages::{CommandError, counted_as, printable, usage};
 use serde::Serialize;
-use setup::skip_report::SkipReport;
-use setup::topic_of::topic_of;
+use settings::skip_report::SkipReport;
+use settings::topic_of::topic_of;
 use topic::{Relevance, Topic};
 use web::{CanonicalForm, PageUrl};
 

@@ -8,7 +8,8 @@ use std::process::ExitCode;
 use inspect::verify::{self, node, shared_crawl, wacz};
 use messages::{CommandError, counted, printable, usage};
 use serde::Serialize;
-use setup::{crawl_directory, shared};
+use settings::crawl_directory;
+use setup::shared;
 
 use super::exit_code;
 use crate::args::VerifyArgs;

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use bytesize::ByteSize;
-use crawl::{Policy, RECENT_PAGES, Reasons};
+use crawl::{RECENT_PAGES, Reasons};
 use journal::{Limit, ReasonKind};
 use messages::{counted, grouped, printable, word_of_shell};
-use setup::limits;
-use setup::settings::Settings;
+use policy::Policy;
+use settings::{Settings, limits};
 
 use super::{CrawlPlace, Summary};
 

@@ -6,9 +6,9 @@
 use std::ops::ControlFlow;
 
 use journal::{DiscoveredUrl, VisitRecord};
+use policy::Following;
 use web::Exchange;
 
-use crate::steps::duplicate_links::Following;
 use crate::steps::link_rules::LinkRules;
 use crate::steps::link_score::{LinkScores, PageScore};
 use crate::steps::links::WantedLinks;

@@ -15,19 +15,16 @@
 //! Invariant: relevance decides about archiving and the order of visits, never about politeness.
 
 use std::collections::VecDeque;
-use std::fmt;
 use std::io;
-use std::str::FromStr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use journal::{Fate, Reason, Relevance, VisitRecord};
 use neardup::{HashedText, PageText};
+use policy::{LearnedWords, OffTopic};
 use topic::{Judged, Topic};
 use web::PageUrl;
 
-use crate::runtime::learned_words::LearnedWords;
 use crate::runtime::topic_of_seeds::{Grown, TopicOfSeeds};
-use web::{UnknownChoice, parse_choice};
 
 /// The number of last pages whose harvest is reported, and compared with `--min-harvest`.
 pub const RECENT_PAGES: usize = 500;
@@ -92,7 +89,7 @@ impl Focus {
         words: LearnedWords,
     ) -> Self {
         let learned = Learned {
-            kept: words.all.documents(),
+            kept: words.pages(),
             words,
         };
         Self {
@@ -181,12 +178,12 @@ impl Focus {
         };
         let words = {
             let learned = self.learned();
-            if learned.words.all.documents() == learned.kept {
+            if learned.words.pages() == learned.kept {
                 return Ok(());
             }
             learned.words.clone()
         };
-        let (keep, documents) = (Arc::clone(keep), words.all.documents());
+        let (keep, documents) = (Arc::clone(keep), words.pages());
         off_the_reactor(move || keep(&words)).await?;
         self.learned().kept = documents;
         Ok(())
@@ -206,7 +203,7 @@ impl Focus {
         if !page.is_on_topic() {
             let mut learned = self.learned();
             // Unless the topic has grown meanwhile.
-            if learned.words.seeds == seeds && learned.words.learn(&judged) {
+            if learned.words.seeds() == seeds && learned.words.learn(&judged) {
                 self.put_in_force(learned.words.weighed(&topic), seeds);
             }
         }
@@ -237,7 +234,7 @@ impl Focus {
     /// Puts a topic with one more example in force, unless a topic with more examples already is.
     fn grow(&self, grown: Grown) {
         let mut learned = self.learned();
-        if learned.words.seeds < grown.seeds {
+        if learned.words.seeds() < grown.seeds {
             *learned = Learned {
                 words: LearnedWords::default().of_seeds(grown.seeds),
                 kept: 0,
@@ -371,33 +368,6 @@ impl RecentPages {
     fn harvest(&self) -> Option<f64> {
         let is_full = self.pages.len() == RECENT_PAGES;
         is_full.then(|| self.on_topic as f64 / RECENT_PAGES as f64)
-    }
-}
-
-/// A choice of what happens to pages off topic. Their links are followed either way.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum OffTopic {
-    /// They are not archived.
-    #[default]
-    Drop,
-    /// They are archived, and marked as off topic; they are not compared with other pages.
-    Keep,
-}
-
-impl fmt::Display for OffTopic {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Drop => "drop",
-            Self::Keep => "keep",
-        })
-    }
-}
-
-impl FromStr for OffTopic {
-    type Err = UnknownChoice;
-
-    fn from_str(word: &str) -> Result<Self, UnknownChoice> {
-        parse_choice(word, [Self::Drop, Self::Keep])
     }
 }
 

@@ -10,15 +10,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, Rw
 
 use comparison::HostFrame;
 use disk::Disk;
-use serde::{Deserialize, Serialize};
+use policy::LearnedFrames;
 use web::Host;
 
 /// Hosts whose frames are remembered. Beyond, the host with the fewest pages is forgotten.
 const MAX_HOSTS: usize = 256;
-/// The file in the state directory.
-const FILE: &str = "frames";
-/// The version of the file. Other versions are not read.
-const VERSION: u16 = 4;
 
 /// The frame of a host, which its pages share.
 pub(crate) type SharedFrame = Arc<RwLock<HostFrame>>;
@@ -26,28 +22,18 @@ pub(crate) type SharedFrame = Arc<RwLock<HostFrame>>;
 /// The frames of hosts.
 #[derive(Debug)]
 pub(crate) struct HostFrames {
-    file: PathBuf,
+    state: PathBuf,
     hosts: Mutex<HashMap<Host, SharedFrame>>,
     /// Numbers that change by themselves on several hosts.
     pub(crate) common: SharedFrame,
-}
-
-/// The learned frames in their stored form (postcard).
-#[derive(Debug, Default, Serialize, Deserialize)]
-pub struct LearnedFrames {
-    version: u16,
-    /// Hosts with their frames, in arbitrary order.
-    pub hosts: Vec<(Host, HostFrame)>,
-    /// Numbers that change by themselves on several hosts.
-    pub common: HostFrame,
 }
 
 impl HostFrames {
     /// Opens the frames that the last session wrote in this state directory. A file that cannot be
     /// read is skipped with a warning.
     pub(crate) fn open(state: &Path) -> Self {
-        let file = state.join(FILE);
         let learned = LearnedFrames::read(state).unwrap_or_else(|error| {
+            let file = LearnedFrames::path(state);
             let file = file.display();
             tracing::warn!(%file, error, "the boilerplate of hosts is learned again");
             LearnedFrames::default()
@@ -56,7 +42,7 @@ impl HostFrames {
         let hosts = learned.hosts.into_iter();
         let hosts = hosts.map(|(host, frame)| (host, shared(frame))).collect();
         Self {
-            file,
+            state: state.to_owned(),
             hosts: Mutex::new(hosts),
             common: shared(learned.common),
         }
@@ -66,15 +52,9 @@ impl HostFrames {
     pub(crate) fn save(&self, disk: &dyn Disk) -> io::Result<()> {
         let hosts = self.hosts();
         let hosts = hosts.iter();
-        let learned = LearnedFrames {
-            version: VERSION,
-            hosts: hosts
-                .map(|(host, frame)| (host.clone(), read(frame).clone()))
-                .collect(),
-            common: read(&self.common).clone(),
-        };
-        let bytes = postcard::to_allocvec(&learned).map_err(io::Error::other)?;
-        disk.replace(&self.file, &bytes)
+        let hosts = hosts.map(|(host, frame)| (host.clone(), read(frame).clone()));
+        let learned = LearnedFrames::new(hosts.collect(), read(&self.common).clone());
+        learned.write(&self.state, disk)
     }
 
     /// Returns the frame of a host.
@@ -97,32 +77,6 @@ impl HostFrames {
 
     fn hosts(&self) -> MutexGuard<'_, HashMap<Host, SharedFrame>> {
         self.hosts.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl LearnedFrames {
-    /// Reads the frames that a session wrote in this state directory at its end.
-    ///
-    /// # Errors
-    /// The reason why they cannot be read. A missing file counts as empty.
-    pub fn read(state: &Path) -> Result<Self, String> {
-        let bytes = match std::fs::read(state.join(FILE)) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::default()),
-            Err(error) => return Err(error.to_string()),
-        };
-        let learned: Self = postcard::from_bytes(&bytes).map_err(|error| error.to_string())?;
-        if learned.version != VERSION {
-            return Err(format!("version {} is unknown", learned.version));
-        }
-        Ok(learned)
-    }
-
-    /// Returns the frame of a host, if one was learned.
-    #[must_use]
-    pub fn of(&self, host: &Host) -> Option<&HostFrame> {
-        let known = self.hosts.iter().find(|(known, _)| known == host);
-        known.map(|(_, frame)| frame)
     }
 }
 

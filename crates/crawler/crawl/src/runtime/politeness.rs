@@ -14,9 +14,10 @@
 //! Invariant: whenever the process dies, the journal has the longest wait computed from each host's
 //! last response.
 
-use fetch::{FetchFailure, PacedResponse, ResponseKind};
+use fetch::FetchFailure;
 use http::HeaderMap;
 use journal::{Reason, StoreFault};
+use requests::{PacedResponse, ResponseKind};
 use store::{Lease, Settlement};
 use web::{Exchange, Host, Pace, Timestamp, Validators, WaitReason};
 
@@ -93,7 +94,8 @@ pub(crate) fn response_of(
     host: &Host,
     outcome: &Result<Exchange, FetchFailure>,
 ) -> PacedResponse {
-    let response = PacedResponse::of(outcome, context.clock.date());
+    let answered = outcome.as_ref().map_err(FetchFailure::kind);
+    let response = PacedResponse::of(answered, context.clock.date());
     let is_cut = outcome
         .as_ref()
         .is_ok_and(|exchange| FetchFailure::of_incomplete(exchange).is_some());

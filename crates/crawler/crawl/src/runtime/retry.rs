@@ -5,7 +5,8 @@
 
 use std::time::Duration;
 
-use fetch::{Blame, Consequence, FailureKind, RobotsError};
+use fetch::RobotsError;
+use requests::{Blame, Consequence, FailureKind};
 
 use crate::runtime::telemetry::Counts;
 

@@ -7,8 +7,8 @@
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use fetch::FailureKind;
 use journal::{Fate, ReasonKind, VisitRecord};
+use requests::FailureKind;
 use tokio::sync::Notify;
 use web::PageUrl;
 

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use fetch::Consequence;
 use http::StatusCode;
 use journal::{ExcludedBy, Fate, Reason, ReasonKind, VisitRecord};
+use requests::Consequence;
 use web::{Host, PageUrl, UrlKey};
 
 use super::seed_reports::SeedReports;

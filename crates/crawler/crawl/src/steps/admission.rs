@@ -5,16 +5,15 @@ use std::sync::Arc;
 
 use journal::{Fate, Page, Reason, SAME_BYTES, StoreFault};
 use neardup::MatchKind;
+use policy::{Following, OnDuplicate};
 use sinks::Keeping;
 use store::{Lease, Original, RetainedDuplicate, Verdict};
 use web::{Exchange, PageUrl};
 
 use crate::context::CrawlContext;
-use crate::policy::OnDuplicate;
 use crate::runtime::telemetry::Counts;
 use crate::steps::by_texts::{self, Compared, Findings};
 use crate::steps::content_filter;
-use crate::steps::duplicate_links::Following;
 use crate::steps::reading::Reading;
 use crate::steps::retention_rule::{self, RetentionRule};
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use web::{CanonicalForm, Exchange, PageUrl};
 
 use crate::context::CrawlContext;
-use crate::steps::earlier_archives::{ArchivedPage, UnmodifiedPage};
+use crate::runtime::earlier_archives::{ArchivedPage, UnmodifiedPage};
 
 /// Returns the capture of `url` in an earlier crawl, if it came with validators.
 pub(crate) async fn archived(context: &Arc<CrawlContext>, url: &PageUrl) -> Option<ArchivedPage> {

@@ -9,11 +9,11 @@
 
 use http::HeaderMap;
 use journal::{Reason, VisitRecord};
+use policy::Policy;
 use store::Lease;
 use web::Exchange;
 
 use crate::context::CrawlContext;
-use crate::policy::Policy;
 use crate::steps::listings;
 use crate::steps::reading::Reading;
 

@@ -5,10 +5,9 @@
 //! crawl.
 
 use journal::VisitRecord;
+use policy::Policy;
 use sinks::IndexText;
 use web::Document;
-
-use crate::policy::Policy;
 
 /// Returns the text of a page that was visited just now; `None` if the page is not indexed. Takes
 /// the document apart instead of copying it.

@@ -1,15 +1,12 @@
 //! The limits that cut a visit: what was found when its response was read.
 //!
-//! [`journal::Limit`] is the register; this module fills it, and knows the values in force.
+//! [`journal::Limit`] is the register; this module fills it. [`Policy::limit`] knows the values in
+//! force.
+//!
+//! [`Policy::limit`]: policy::Policy::limit
 
 use journal::{Cut, Limit, UnreadFormat};
-use web::{
-    DecodeError, Decoded, Document, Exchange, MAX_URL_BYTES, Media, ParseWarning, ParserStop,
-    Truncation,
-};
-
-use crate::policy::Policy;
-use crate::steps::requisites::Requisites;
+use web::{DecodeError, Decoded, Document, Exchange, Media, ParseWarning, ParserStop, Truncation};
 
 /// Returns the limits that cut a response while it was received, decoded and read. The entries of a
 /// listing are read elsewhere, and have limits of their own.
@@ -78,30 +75,6 @@ pub(crate) fn unread_format(
     }
     let media_type = exchange.content_type().map(|field| web::essence(&field));
     UnreadFormat::of(media_type.as_deref(), &decoded.bytes)
-}
-
-impl Policy {
-    /// Returns the value of a limit; `None` for limits with several values and for limits of the
-    /// transfer.
-    #[must_use]
-    pub fn limit(&self, limit: Limit) -> Option<u64> {
-        let (read, listings) = (&self.reading.limits, &self.reading.listings);
-        Some(match limit {
-            Limit::Body | Limit::Time | Limit::Growth | Limit::Tree => return None,
-            Limit::PageBytes => self.reading.max_decoded,
-            Limit::Steps => read.stream_effort as u64,
-            Limit::Text => read.text as u64,
-            Limit::Links => read.links as u64,
-            Limit::UrlBytes => MAX_URL_BYTES as u64,
-            Limit::Requisites => Requisites::MAX_PER_PAGE as u64,
-            Limit::RequisiteSteps => Requisites::MAX_STEPS.into(),
-            Limit::SitemapBytes => listings.bytes,
-            Limit::SitemapEntries => listings.limits.entries as u64,
-            Limit::SitemapNesting => listings.nesting.into(),
-            Limit::SitemapsPerHost => listings.sitemaps_per_host.into(),
-            Limit::ListedPages => listings.pages_per_host,
-        })
-    }
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
 //! The rules for queuing links.
 
+use policy::Policy;
 use web::Scope;
 
 use crate::context::CrawlContext;
-use crate::policy::Policy;
-use crate::steps::listings::quota::ListingQuota;
+use crate::runtime::listing_quota::ListingQuota;
 
 /// The rules for queuing links, of a crawl or of a rebuilt one.
 #[derive(Clone, Copy)]

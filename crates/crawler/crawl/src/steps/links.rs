@@ -3,18 +3,17 @@
 use std::sync::Arc;
 
 use journal::{DiscoveredUrl, ExcludedLinks, Limit, StoreFault};
+use policy::{Following, Requisites};
 use store::Lease;
 use web::{Document, Exchange, Link, LinkKind, PageUrl, Trap};
 
 use crate::context::CrawlContext;
 use crate::runtime::shortest_ways::ShortestWays;
 use crate::steps::admission::Admission;
-use crate::steps::duplicate_links::Following;
 use crate::steps::link_rules::LinkRules;
 use crate::steps::link_score::PageScore;
 use crate::steps::listings;
 use crate::steps::reading::Reading;
-use crate::steps::requisites::Requisites;
 use crate::steps::seed_moves;
 use crate::steps::unvisited::LinkTally;
 

@@ -18,8 +18,6 @@
 //! after the host's other pages: so the queue of a host is bounded by a few sitemaps, and no entry
 //! is lost. Entries are queued in parts, so that memory is bounded by one part.
 
-pub(crate) mod quota;
-
 use std::cell::Cell;
 use std::io::{self, BufRead, BufReader, Read};
 use std::ops::ControlFlow;
@@ -27,6 +25,7 @@ use std::sync::Arc;
 
 use fetch::{RobotsResponse, RobotsSource};
 use journal::{Cut, DiscoveredUrl, Limit, StoreFault};
+use policy::{Following, Policy, Requisites};
 use reading::Sitemaps;
 use store::Lease;
 use tokio::sync::mpsc;
@@ -36,15 +35,10 @@ use web::{
 };
 
 use crate::context::CrawlContext;
-use crate::policy::Policy;
-use crate::steps::duplicate_links::Following;
+use crate::runtime::listing_quota::ROBOTS;
 use crate::steps::link_rules::LinkRules;
 use crate::steps::link_score::PageScore;
-use crate::steps::requisites::Requisites;
 use crate::steps::unvisited::LinkTally;
-
-/// The path where a site says what crawlers may request.
-const ROBOTS: &str = "/robots.txt";
 
 /// Queues the sitemaps that the robots.txt of `url`'s origin names.
 pub(crate) async fn queue_sitemaps(

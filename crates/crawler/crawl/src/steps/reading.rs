@@ -8,13 +8,13 @@ use fetch::MemoryShare;
 use http::header::CONTENT_TYPE;
 use journal::{Cut, DiscoveredUrl, Relevance, UnreadFormat};
 use neardup::PageSignature;
+use policy::Policy;
 use reading::page_text;
 use sinks::{DigestAlgorithm, PayloadDigest};
 use web::{Body, Decoded, Document, Exchange, ListingKind, Media, Warning};
 
 use crate::context::CrawlContext;
 use crate::fault::Fault;
-use crate::policy::Policy;
 use crate::runtime::adaptive_signatures::AdaptiveSignatures;
 use crate::runtime::focus::{Focus, JudgedPage};
 use crate::steps::{limits, listings};
@@ -293,30 +293,17 @@ fn warnings(exchange: &Exchange, decoded: &Decoded) -> Vec<Warning> {
     coding.into_iter().chain(media).collect()
 }
 
-/// Returns the name of a payload in the index: the first 128 bits of its SHA-1. This does not
-/// depend on the archive's digest algorithm, because crawls are compared by it.
-#[must_use]
-pub fn payload_name(payload: &[u8]) -> u128 {
-    name_by(&PayloadDigest::of(payload))
-}
-
 /// Returns the name of a body without its content codings; `None` unless it was read whole.
 fn content_name(exchange: &Exchange, decoded: &Decoded) -> Option<u128> {
     let is_whole = exchange.truncated.is_none() && !decoded.truncated && decoded.error.is_none();
-    (is_coded(exchange) && is_whole).then(|| payload_name(&decoded.bytes))
-}
-
-fn name_by(sha1: &PayloadDigest) -> u128 {
-    let mut name = [0; 16];
-    name.copy_from_slice(&sha1.as_bytes()[..16]);
-    u128::from_be_bytes(name)
+    (is_coded(exchange) && is_whole).then(|| PayloadDigest::of(&decoded.bytes).name())
 }
 
 /// Returns the payload's digest for the archive and its name in the index, computed once if both
 /// are SHA-1.
 fn digests(policy: &Policy, payload: &Body) -> io::Result<(PayloadDigest, u128)> {
     let sha1 = DigestAlgorithm::Sha1.of_body(payload)?;
-    let name = name_by(&sha1);
+    let name = sha1.name();
     let digest = match policy.digest {
         DigestAlgorithm::Sha1 => sha1,
         other @ DigestAlgorithm::Sha256 => other.of_body(payload)?,

@@ -21,10 +21,10 @@ use web::{CanonicalForm, Exchange, Host, PageUrl, Timestamp, UrlError, Validator
 
 use crate::context::CrawlContext;
 use crate::fault::Fault;
+use crate::runtime::earlier_archives::{NOT_MODIFIED, UnmodifiedPage};
 use crate::runtime::politeness;
 use crate::runtime::retry::{self, Decision, VisitFailure};
 use crate::runtime::seed_reports::MovedScope;
-use crate::steps::earlier_archives::{NOT_MODIFIED, UnmodifiedPage};
 use crate::steps::permission::{self, Permission, RobotsOutage};
 use crate::steps::{conditional, content_filter, listings, requisites, seed_moves};
 

@@ -8,13 +8,15 @@ use std::time::Duration;
 
 use crawl::{
     ActiveOverrides, AdaptiveSignatures, CrawlContext, DiskSpace, DiskSpaceRules, Fault, Finish,
-    Limits, ListingQuota, Policy, ShortestWays, Telemetry,
+    Limits, ListingQuota, ShortestWays, Telemetry,
 };
 use disk::Disk;
-use fetch::{Pacer, PacingRules, RobotsCache};
+use fetch::{Pacer, RobotsCache};
 use journal::{DiscoveredUrl, rows};
 use neardup::{Features, HashKey, SignatureBuilder};
+use policy::Policy;
 use reading::ReadingRules;
+use requests::PacingRules;
 use sinks::ArchiveOptions;
 use sinks::warc::{WarcReader, check_file, name_of};
 use store::{ComparisonOptions, EmbeddedStore, Frontier, FrontierRules, StoreOptions, audit};

@@ -17,13 +17,13 @@ use hyper_rustls::HttpsConnector;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::client::legacy::connect::proxy::{SocksV5, Tunnel};
 use hyper_util::rt::TokioIo;
+use requests::ProxyUrl;
 use rustls::ClientConfig;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tower_service::Service;
 
 use crate::client::options::FetchOptions;
-use crate::client::proxy::ProxyUrl;
 use crate::client::wire::{Stream, Wire};
 use crate::failure::FetchFailure;
 use crate::ssrf_guard::resolver::GuardedResolver;

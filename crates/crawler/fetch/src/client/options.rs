@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use requests::ProxyUrl;
 use web::Clock;
 
-use crate::client::proxy::ProxyUrl;
 use crate::client::tls::InsecureHost;
 use crate::credentials::Secrets;
 use crate::credentials::client_certificates::ClientCertificates;

@@ -17,9 +17,8 @@
 use std::collections::{BTreeSet, HashMap};
 
 use http::HeaderValue;
+use requests::secret;
 use web::{CanonicalForm, PageUrl, Timestamp};
-
-use super::fields::secret;
 
 /// Maximum size of a name and its value in bytes: user agents should accept this much (RFC 6265
 /// section 6.1).

@@ -7,9 +7,8 @@
 //!
 //! No error repeats a word of the file.
 
+use requests::SecretField;
 use web::HostPattern;
-
-use super::fields::SecretField;
 
 /// Maximum number of logins per file.
 const MOST: usize = 1_000;
@@ -123,7 +122,7 @@ impl Netrc {
         };
         let unsayable = "its login or password is not valid in HTTP authentication";
         let field = field
-            .filter(|field| !field.names_its_origin())
+            .filter(|field| field.origin().is_none())
             .ok_or(wrong(unsayable))?;
         if !self.logins.iter().any(|(known, _)| *known == host) {
             self.logins.push((host, field));
@@ -188,7 +187,7 @@ mod tests {
         let netrc = read_netrc(text).unwrap();
         let shown = |(host, field): &(HostPattern, SecretField)| {
             let value = field
-                .value
+                .value()
                 .to_str()
                 .unwrap()
                 .strip_prefix("Basic ")

@@ -20,10 +20,10 @@ use std::sync::{Mutex, PoisonError};
 
 use http::header::SET_COOKIE;
 use http::{HeaderMap, HeaderValue};
+use requests::secret;
 use web::{CanonicalForm, PageUrl, Timestamp};
 
 use super::cookies::{MAX_FIELD_BYTES, domains};
-use super::fields::secret;
 
 /// The longest `Set-Cookie` field that is read, in bytes (RFC 6265, section 6.1).
 pub(crate) const MAX_BYTES: usize = 4 << 10;

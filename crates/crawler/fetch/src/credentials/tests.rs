@@ -1,10 +1,10 @@
 //! The fields that each origin gets, and the texts that are refused without being repeated.
 
 use http::HeaderMap;
+use requests::SecretFieldError;
 use web::{CanonicalForm, PageUrl, Timestamp};
 
 use super::cookies::read_cookies;
-use super::fields::SecretFieldError;
 use super::*;
 
 mod cookies;
@@ -165,7 +165,7 @@ fn basic_authentication_is_rfc_7617s() {
         ("nobody", None, None),
     ] {
         let field = SecretField::basic(login, password).unwrap();
-        let said = field.as_ref().map(|field| field.value.to_str().unwrap());
+        let said = field.as_ref().map(|field| field.value().to_str().unwrap());
         assert_eq!(said, expected, "{login}");
     }
     for (login, password) in [

@@ -40,6 +40,7 @@ use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
+use requests::{HostPace, PacedResponse, PacingRules, ResponseKind};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::Instant;
 use tracing::debug;
@@ -51,7 +52,6 @@ use self::group::GroupState;
 use self::host::HostState;
 use crate::fetch::Fetch;
 use crate::politeness::jitter::chance;
-use crate::politeness::pacing::{HostPace, PacedResponse, PacingRules, ResponseKind};
 use crate::politeness::rules_in_force::RulesInForce;
 use crate::stalls::Stalls;
 

@@ -4,10 +4,10 @@
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
+use requests::PacingRules;
 use web::{Host, HostTable};
 
 use crate::politeness::gate::Gate;
-use crate::politeness::pacing::PacingRules;
 
 /// Rules for all hosts, and for some hosts in particular.
 pub(crate) struct RulesInForce {

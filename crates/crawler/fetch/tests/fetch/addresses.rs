@@ -12,11 +12,9 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
-use fetch::{
-    AddressBound, HostPacing, PacedResponse, Pacer, PacingRules, PolitenessKey, ResponseKind,
-    Stalls,
-};
+use fetch::{Pacer, PolitenessKey, Stalls};
 use proptest::prelude::*;
+use requests::{AddressBound, HostPacing, PacedResponse, PacingRules, ResponseKind};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep};
 use web::{Clock, Host, HostTable, Timestamp};

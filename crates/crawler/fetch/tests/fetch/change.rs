@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use fetch::{PacedResponse, Pacer, PacingRules, ResponseKind};
+use fetch::Pacer;
+use requests::{PacedResponse, PacingRules, ResponseKind};
 use tokio::time::{Instant, advance, timeout};
 use web::{Clock, GroupBy, Host, Timestamp};
 

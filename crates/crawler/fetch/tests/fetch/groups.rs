@@ -7,8 +7,9 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use fetch::{PacedResponse, Pacer, PacingRules, PolitenessKey, ResponseKind};
+use fetch::{Pacer, PolitenessKey};
 use proptest::prelude::*;
+use requests::{PacedResponse, PacingRules, ResponseKind};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, sleep_until};
 use web::{Clock, GroupBy, Host, Pace, Timestamp, WaitReason};

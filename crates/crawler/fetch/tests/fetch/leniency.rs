@@ -4,7 +4,8 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::mpsc;
 
-use fetch::{FailureKind, Fetch, FetchFailure, FetchLimits, FetchOptions, HttpFetch};
+use fetch::{Fetch, FetchFailure, FetchLimits, FetchOptions, HttpFetch};
+use requests::FailureKind;
 use tokio::io::AsyncWriteExt;
 use web::{Clock, Exchange, Timestamp, Truncation, Warning};
 

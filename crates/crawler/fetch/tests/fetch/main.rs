@@ -9,7 +9,6 @@ mod guard;
 mod leniency;
 mod names;
 mod pacer;
-mod pacing;
 mod proxy;
 mod repetition;
 mod resolve;

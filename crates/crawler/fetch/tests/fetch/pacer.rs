@@ -6,7 +6,8 @@ use std::net::Ipv4Addr;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use fetch::{PacedResponse, Pacer, PacingRules, Permit, ResponseKind, Stalls};
+use fetch::{Pacer, Permit, Stalls};
+use requests::{PacedResponse, PacingRules, ResponseKind};
 use tokio::time::{Instant, advance, timeout};
 use web::{Clock, Host, Pace, Timestamp, WaitReason};
 

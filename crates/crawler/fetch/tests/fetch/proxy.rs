@@ -9,10 +9,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use fetch::{
-    FailureKind, Fetch, FetchFailure, FetchLimits, FetchOptions, HttpFetch, NameService, ProxyUrl,
-    ProxyUrlError,
-};
+use fetch::{Fetch, FetchFailure, FetchLimits, FetchOptions, HttpFetch, NameService};
+use requests::{FailureKind, ProxyUrl, ProxyUrlError};
 use testkit::Proxy;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};

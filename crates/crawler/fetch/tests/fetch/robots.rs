@@ -9,12 +9,12 @@ use std::time::Duration;
 use async_trait::async_trait;
 use bytes::Bytes;
 use fetch::{
-    Fetch, FetchFailure, PacedResponse, Pacer, PacingRules, Refusal, ResponseKind, RobotsCache,
-    RobotsResponse, RobotsSource, RobotsText,
+    Fetch, FetchFailure, Pacer, Refusal, RobotsCache, RobotsResponse, RobotsSource, RobotsText,
 };
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use http::{HeaderMap, HeaderValue};
+use requests::{PacedResponse, PacingRules, ResponseKind};
 use tokio::time::Instant;
 use web::{Clock, Exchange, MAX_ROBOTS_BYTES, PageUrl, Protocol, Timestamp, Validators, Warning};
 

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use fetch::{Fetch, FetchOptions, HttpFetch, SecretField, Secrets, read_cookies};
+use fetch::{Fetch, FetchOptions, HttpFetch, Secrets, read_cookies};
+use requests::SecretField;
 use web::{Clock, Timestamp};
 
 use crate::server::Server;

@@ -6,13 +6,14 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use fetch::{FailureKind, Fetch, FetchFailure, FetchLimits, FetchOptions, HttpFetch, InsecureHost};
+use fetch::{Fetch, FetchFailure, FetchLimits, FetchOptions, HttpFetch, InsecureHost};
 use http_body_util::Full;
 use hyper::Response;
 use hyper::body::{Bytes, Incoming};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use requests::FailureKind;
 use tempfile::NamedTempFile;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;

@@ -5,12 +5,11 @@ use std::io::{ErrorKind, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
-use fetch::{
-    FailureKind, Fetch, FetchFailure, FetchLimits, FetchOptions, HttpFetch, Refusal, SetupError,
-};
+use fetch::{Fetch, FetchFailure, FetchLimits, FetchOptions, HttpFetch, Refusal, SetupError};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use http::HeaderValue;
+use requests::FailureKind;
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpListener;
 use web::{Clock, Exchange, Protocol, Timestamp, Truncation, Validators, Warning};

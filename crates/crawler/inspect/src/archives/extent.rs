@@ -3,11 +3,10 @@
 
 use std::path::Path;
 
+use facts::journal::visits;
 use journal::{Revocation, StoreFault, VisitRecord};
 use sinks::ArchiveEnd;
 use web::Timestamp;
-
-use crate::journal::visits;
 
 /// The extent of a crawl.
 #[derive(Default)]

@@ -9,18 +9,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use disk::SystemDisk;
+use facts::journal::damaged;
 use messages::{CommandError, fault, remedy_of, usage};
-use setup::input::unreadable;
-use setup::read_again::ArchivedPages;
-use setup::settings::Settings;
-use setup::{crawl_directory, machine};
+use settings::input::unreadable;
+use settings::read_again::ArchivedPages;
+use settings::{Settings, crawl_directory, machine};
 use sinks::wacz::PackedFile;
 use sinks::warc::{ArchiveFormat, archive_format, is_foreign, name_of};
 use sinks::{ArchiveEnd, cdxj};
 use store::DirectoryLock;
 
 use super::extent::CrawlExtent;
-use crate::journal::damaged;
 
 /// Number of bytes read from the start of a file to detect its format.
 const PEEKED_BYTES: u64 = 64 << 10;

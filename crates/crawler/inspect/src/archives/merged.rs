@@ -4,16 +4,16 @@ use std::fs::{self, File};
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
-use crate::index;
 use disk::SystemDisk;
 use messages::{CommandError, SlowProgress, fault, pasted, printable, say, usage, warn};
-use setup::machine::usual_temp_dir;
+use settings::machine::usual_temp_dir;
 use sinks::SinkFault;
 use sinks::cdxj::{self, IndexingReport, SortedLines};
 use sinks::wacz::{MergedIndex, MissingOriginals, WaczFault};
 use web::Timestamp;
 
 use super::inputs::{Input, InputCrawl};
+use crate::index;
 
 /// Bytes that are read at a time.
 const BUFFER: usize = 256 << 10;

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use export::{ExportFault, TextRules, Visit, VisitPosition};
 use messages::CommandError;
-use setup::read_again::{ArchivedPages, BATCH};
-use setup::settings::Settings;
+use settings::Settings;
+use settings::read_again::{ArchivedPages, BATCH};
 
 use super::destination::Destination;
 use super::links::{self, FailedUrls};

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use corpus::{MAX_DOCUMENT, exchange, is_visited};
 use crawl::retry::VisitFailure;
 use messages::{CommandError, SlowProgress, fault};
-use setup::crawl_directory;
+use settings::crawl_directory;
 use sinks::captures::{CaptureKind, Requests};
 use sinks::originals::DigestText;
 use sinks::warc::{ReadFault, Record, WarcStream, is_foreign, name_of};

@@ -12,13 +12,14 @@ use crawl::{
     RebuiltVisit, RetainedMatch,
 };
 use disk::{Disk, SystemDisk};
+use facts::archived_visits::{Visit, Visits};
 use journal::{DiscoveredUrl, History, Page, Record, RetainedPage, VisitRecord};
 use messages::{CommandError, SlowProgress, fault, warn};
 use neardup::{HashKey, PageSignature};
+use settings::seeds::each_of_crawl;
+use settings::{Settings, crawl_directory, rules};
 use setup::crawl_store::runtime;
-use setup::seeds::each_of_crawl;
-use setup::settings::Settings;
-use setup::{archiving, assembly, crawl_directory, features};
+use setup::{archiving, features};
 use sinks::ArchiveEnd;
 use store::{ArchivePlace, JournalRebuild, RestoredAdmission, RestoredVisit};
 use topic::Topic;
@@ -26,14 +27,13 @@ use web::{Clock, Exchange, PageUrl, Scope, Timestamp, UrlKey};
 
 use super::revisits::{Names, Originals, Revisit};
 use super::scratch_index::ScratchIndex;
-use super::visits::{self, Visits};
 use super::{Report, foreign};
 
 /// A journal that is being written.
 pub(super) struct Rebuilding {
     restoring: JournalRebuild,
     adaptive_signatures: AdaptiveSignatures,
-    policy: crawl::Policy,
+    policy: policy::Policy,
     /// Topic of a focused crawl, with its learned weights.
     topic: Option<Topic>,
     scope: Scope,
@@ -63,7 +63,7 @@ impl Rebuilding {
         clock: &Clock,
     ) -> Result<Self, CommandError> {
         let form = settings.canonical_form();
-        let mut scope = assembly::scope(settings)?;
+        let mut scope = rules::scope(settings)?;
         let mut seeds = Vec::new();
         each_of_crawl(settings, &form, |seed| {
             scope.add_seed(seed);
@@ -78,7 +78,7 @@ impl Rebuilding {
         let mut rebuilding = Self {
             restoring: restoring.closing_patterns(settings.traps.is_on()),
             adaptive_signatures,
-            policy: assembly::policy(settings, form),
+            policy: rules::policy(settings, form),
             topic: None,
             scope,
             listings: ListingQuota::default(),
@@ -334,7 +334,7 @@ impl Rebuilding {
         Ok(())
     }
 
-    fn settle(&mut self, file: String, visit: visits::Visit) -> Result<(), CommandError> {
+    fn settle(&mut self, file: String, visit: Visit) -> Result<(), CommandError> {
         let Some(url) = visit.url.clone() else {
             return Ok(());
         };
@@ -368,7 +368,7 @@ impl Rebuilding {
 
     /// Returns the archived page of an earlier crawl for a visit that found the page unchanged:
     /// this crawl also followed its links.
-    fn unchanged(&mut self, url: &PageUrl, visit: &visits::Visit) -> Option<Exchange> {
+    fn unchanged(&mut self, url: &PageUrl, visit: &Visit) -> Option<Exchange> {
         visit.note("duplicate-of-earlier-crawl")?;
         let of =
             PageUrl::parse(visit.note("duplicate-of")?, &self.policy.reading.canonical).ok()?;

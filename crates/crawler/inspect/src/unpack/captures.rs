@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use messages::{CommandError, fault};
-use setup::settings::Settings;
+use settings::Settings;
 use sinks::cdxj::{CdxjLine, CdxjReader, DUPLICATE};
 use sinks::originals::{DigestText, OriginalCapture, Originals, Reference};
 use sinks::warc::{WarcStream, date, read_head};

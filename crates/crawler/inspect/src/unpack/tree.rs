@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use disk::{DraftPath, draft_of};
 use messages::{CommandError, fault, say, usage};
-use setup::crawl_directory::quarantine_path;
-use setup::input::unwritable;
+use settings::crawl_directory::quarantine_path;
+use settings::input::unwritable;
 use web::Timestamp;
 
 /// Bytes that are copied at a time.

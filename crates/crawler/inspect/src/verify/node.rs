@@ -1,44 +1,14 @@
-//! Compares the archive of a node with the store of its crawl: each visit that the node settled
-//! must be in its archive, and each visit in the archive before its end must be settled.
-//!
-//! The rows of the node's terms are in the same order as its archive. So a replica of these rows is
-//! compared with the archive just like a journal.
+//! Compares the archive of a node with the store of its crawl.
 
 use std::path::Path;
 
+pub use facts::verify::node::Report;
+use facts::verify::node::compare;
 use messages::{CommandError, usage};
-use serde::Serialize;
-use setup::settings::Settings;
+use settings::crawl_directory;
 use setup::shared::NodeReplica;
-use setup::{control, crawl_directory};
 use sinks::warc::name_of;
 use store::DirectoryLock;
-
-use super::archive::{self, Archive};
-use super::journal::Journal;
-use super::politeness::{self, Politeness};
-use super::{Findings, index};
-
-/// The result of the comparison.
-#[derive(Serialize)]
-pub struct Report {
-    /// True if nothing was found.
-    pub agrees: bool,
-    /// Name of the node.
-    pub node: String,
-    /// Counts of the archive.
-    #[serde(flatten)]
-    pub archive: archive::Counts,
-    /// Counts of the index.
-    #[serde(flatten)]
-    pub index: index::Counts,
-    /// Counts of requests.
-    pub politeness: politeness::Counts,
-    /// Number of findings.
-    pub findings_total: u64,
-    /// The first findings.
-    pub findings: Findings,
-}
 
 /// Compares the archive in `directory` with the crawl in the store at `url`.
 pub fn check(directory: &Path, url: &str) -> Result<Report, CommandError> {
@@ -63,25 +33,5 @@ pub fn check(directory: &Path, url: &str) -> Result<Report, CommandError> {
         ))
         .with_remedy("give the store of its crawl, and the directory that was given to --out"));
     };
-    let settings = Settings::of_crawl(&replica.directory)?;
-    let mut findings = Findings::default();
-    let politeness = Politeness::new(&settings, control::shortest_delays(directory)?);
-    let form = settings.canonical_form();
-    let mut archive = Archive::new(&archive_directory, form, politeness, &mut findings);
-    let rows = crawl_directory::state(&replica.directory);
-    archive.read(&rows, &Journal::of_durable_visits())?;
-    let (archive, politeness, end) = archive.end();
-    let index = match end.filter(|_| settings.cdxj.is_on()) {
-        Some(end) => index::check(directory, &archive_directory, &end, &mut findings)?,
-        None => index::Counts::default(),
-    };
-    Ok(Report {
-        agrees: findings.count == 0,
-        node: replica.node.clone(),
-        archive,
-        index,
-        politeness,
-        findings_total: findings.count,
-        findings,
-    })
+    compare(directory, &replica.directory, &replica.node)
 }

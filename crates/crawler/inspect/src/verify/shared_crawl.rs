@@ -5,14 +5,11 @@
 //! `crawler verify DIR --store URL` checks them per node.
 
 use facts::page_counts::PageCounts;
+use facts::verify::{CheckedRequests, Findings, JournalPoliteness};
 use messages::{CommandError, SlowProgress};
 use serde::Serialize;
 use setup::shared;
 use shared_store::Audit;
-use web_ui::Politeness;
-
-use super::Findings;
-use super::requests::JournalPoliteness;
 
 /// The result of the check.
 #[derive(Serialize)]
@@ -84,7 +81,7 @@ pub fn check(url: &str) -> Result<Report, CommandError> {
 }
 
 impl Report {
-    fn new(audit: &Audit, politeness: &Politeness, findings: Findings) -> Self {
+    fn new(audit: &Audit, politeness: &CheckedRequests, findings: Findings) -> Self {
         Self {
             agrees: findings.count == 0,
             pages: PageCounts::from(&audit.totals),

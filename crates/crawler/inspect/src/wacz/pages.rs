@@ -2,7 +2,7 @@
 
 use journal::{VisitRecord, rows};
 use messages::SlowProgress;
-use setup::read_again::{ArchivedPages, BATCH};
+use settings::read_again::{ArchivedPages, BATCH};
 use sinks::wacz::{Page, WaczFault};
 use web::Document;
 

@@ -3,16 +3,16 @@
 use std::sync::Arc;
 
 use disk::Disk;
+use messages::cannot;
 use messages::{CommandError, fault, pasted};
+use settings::{Settings, crawl_directory};
 use sinks::cdxj::{self, Indexed};
 use sinks::{Sink, SinkFault, WarcArchive};
 use store::EmbeddedStore;
 use web::Clock;
 
 use super::with_disk_remedy;
-use crate::disk_space::cannot;
-use crate::settings::Settings;
-use crate::{archiving, crawl_directory};
+use crate::archiving;
 
 /// Opens the archive and truncates it at its commit point.
 pub(super) async fn open(

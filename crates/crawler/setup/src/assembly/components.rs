@@ -5,16 +5,17 @@ use std::sync::{Arc, RwLock};
 use crawl::EarlierArchives;
 use fetch::{Fetch, FetchOptions, HttpFetch, MemoryBudget, Pacer, RobotsCache, Secrets, Stalls};
 use messages::CommandError;
+use settings::crawl_topic::CrawlTopic;
+use settings::rules::{pacing, scope};
+use settings::seeds::Seeds;
+use settings::{Settings, machine};
 use shared_store::Session;
 use store::EarlierCrawls;
 use web::{Clock, Scope};
 
 use super::fence::FencedFetch;
-use super::rules::{self, pacing, scope};
-use crate::focus::CrawlTopic;
-use crate::seeds::Seeds;
-use crate::settings::Settings;
-use crate::{archiving, earlier, machine};
+use super::rules;
+use crate::{archiving, earlier};
 
 /// Maximum number of origins whose robots.txt is remembered.
 const ROBOTS_REMEMBERED: usize = 100_000;
@@ -48,7 +49,7 @@ impl Components {
         let (memory, stalls) = (MemoryBudget::new(settings.memory()), Stalls::default());
         let options = rules::fetch_options(settings, secrets, clock, &memory, &stalls)?;
         let options = FetchOptions {
-            client_certificates: settings.client_certificates(&seeds.urls),
+            client_certificates: rules::client_certificates(settings, &seeds.urls),
             ..options
         };
         let fetch = HttpFetch::new(options).map_err(|error| CommandError::of_usage(&error))?;

@@ -4,16 +4,15 @@ use std::fs::{DirEntry, File, OpenOptions};
 use std::io;
 use std::path::Path;
 
-use crawl::control_file::CONTROL;
 use disk::Disk;
+use messages::cannot;
 use messages::{CommandError, pasted, usage};
+use policy::control_file::CONTROL;
+use settings::seeds::Seeds;
+use settings::{SETTINGS_FILE, Settings, crawl_directory};
 use store::EmbeddedStore;
 
 use super::long_list::ReadList;
-use crate::disk_space::cannot;
-use crate::seeds::Seeds;
-use crate::settings::{SETTINGS_FILE, Settings};
-use crate::{crawl_directory, search_index};
 
 /// Creates the crawl's directory and opens its log. Refuses a directory with other contents.
 pub fn prepare_directory(settings: &Settings) -> Result<File, CommandError> {
@@ -47,7 +46,7 @@ fn is_ours(item: io::Result<DirEntry>) -> bool {
         CONTROL,
         "state",
         "archive",
-        search_index::NAME,
+        crawl_directory::SEARCH_INDEX,
     ];
     item.is_ok_and(|item| ours.iter().any(|name| item.file_name() == *name))
 }

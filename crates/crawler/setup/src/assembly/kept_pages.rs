@@ -6,11 +6,10 @@ use std::sync::Arc;
 use crawl::KeptPages;
 use disk::Disk;
 use messages::CommandError;
+use settings::{Settings, crawl_directory};
 use store::ComparisonOptions;
 
 use super::with_disk_remedy;
-use crate::crawl_directory;
-use crate::settings::Settings;
 
 /// Opens the kept pages; `None` if the user chose other rules.
 pub(super) fn open(

@@ -15,15 +15,16 @@ use corpus::is_standard_input;
 use crawl::Stop;
 use disk::OutputFile;
 use journal::DiscoveredUrl;
+use messages::cannot;
 use messages::{CommandError, SlowProgress, fault};
+use settings::Settings;
+use settings::seeds::{SEEDS_FILE, SeedReader, SeedWarnings};
 use store::Frontier;
 use tokio::time::Instant;
 use web::{PageUrl, Scope};
 
 use super::{scope_mut, with_disk_remedy};
-use crate::disk_space::{DiskFullRetry, cannot};
-use crate::seeds::{SEEDS_FILE, SeedReader, SeedWarnings};
-use crate::settings::Settings;
+use crate::disk_space::DiskFullRetry;
 
 /// Lines that are read at a time.
 const PART: usize = 4_096;

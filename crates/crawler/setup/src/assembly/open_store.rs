@@ -3,10 +3,12 @@
 use std::collections::HashSet;
 use std::sync::{Arc, RwLock};
 
-use crawl::FailedPages;
 use disk::Disk;
 use journal::{StoreFault, VisitRecord};
 use messages::{CommandError, fault, in_use};
+use policy::FailedPages;
+use settings::seeds::Seeds;
+use settings::{Settings, crawl_directory};
 use shared_store::{Session, SharedOptions, SharedStore};
 use sinks::Sink;
 use store::{EmbeddedStore, Frontier, NearDupIndex, StoreOptions};
@@ -16,9 +18,7 @@ use super::components::Components;
 use super::rules::store_options;
 use super::{scope_mut, with_disk_remedy};
 use crate::control::actions::ActionStore;
-use crate::seeds::Seeds;
-use crate::settings::Settings;
-use crate::{crawl_directory, session_clock};
+use crate::session_clock;
 
 /// The parts that are needed to open a store.
 pub(super) struct StoreOpening<'a> {

@@ -1,46 +1,28 @@
 //! Rules and options of a crawl's parts, derived from its settings.
 
+use std::fmt::Display;
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crawl::{DuplicateLinks, Policy};
 use disk::Disk;
 use fetch::{
-    FetchLimits, FetchOptions, FileBudget, HostPacing, MemoryBudget, PacingRules, Secrets, Stalls,
+    ClientCertificate, ClientCertificates, FetchLimits, FetchOptions, FileBudget, MemoryBudget,
+    Secrets, Stalls,
 };
 use messages::{CommandError, usage};
 use neardup::HashKey;
-use reading::{ListingRules, ReadingRules};
+use policy::DuplicateLinks;
+use settings::rules::pacing;
+use settings::values::{CookieKeeping, SignatureIndexPlace};
+use settings::{Settings, crawl_directory, machine};
 use store::{EarlierCrawls, FrontierRules, HostLimits, StoreOptions};
-use web::{CanonicalForm, Clock, Scope, TrapRules};
-
-use crate::settings::Settings;
-use crate::values::{CookieKeeping, SignatureIndexPlace};
-use crate::{crawl_directory, machine};
-
-/// The longest delay, because clocks are finite.
-const LONGEST_DELAY: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
+use web::{Clock, PageUrl};
 
 /// Maximum time for a body that keeps arriving, in multiples of `--timeout`: an hour by default.
 const TIMEOUTS_PER_BODY: u32 = 60;
-
-/// Returns the scope of the settings, without seeds yet.
-pub fn scope(settings: &Settings) -> Result<Scope, CommandError> {
-    Scope::new(settings.scope, &settings.include, &settings.exclude).map_err(|error| {
-        // The expression's engine draws a picture of the mistake and names it in the last line.
-        let drawn = error.source.to_string();
-        let named = drawn.lines().last().unwrap_or_default();
-        let named = named.strip_prefix("error: ").unwrap_or(named);
-        let remedy =
-            "regular expressions use the syntax of the Rust crate `regex`: https://docs.rs/regex";
-        usage(format!(
-            "--include or --exclude {:?}: {named}",
-            error.pattern
-        ))
-        .with_remedy(remedy)
-    })
-}
 
 /// Returns the fetch options of a crawl.
 pub(super) fn fetch_options(
@@ -59,9 +41,9 @@ pub(super) fn fetch_options(
             ..FetchLimits::default()
         },
         allow_private: settings.allow_private,
-        resolve: settings.resolve_rules()?,
+        resolve: parse_each("resolve", &settings.resolve)?,
         ca_certificates: settings.ca_certificate.clone(),
-        insecure_hosts: settings.insecure_hosts()?,
+        insecure_hosts: parse_each("insecure-host", &settings.insecure_host)?,
         proxy: settings.proxy()?,
         secrets: Arc::new(secrets),
         keeps_cookies: settings.cookies == CookieKeeping::Session,
@@ -74,71 +56,42 @@ pub(super) fn fetch_options(
     })
 }
 
+/// Parses the values of a repeatable option.
+fn parse_each<T: FromStr<Err: Display>>(
+    option: &str,
+    values: &[String],
+) -> Result<Vec<T>, CommandError> {
+    let parse = |value: &String| {
+        let parsed = value.parse();
+        parsed.map_err(|error| usage(format!("--{option} {value}: {error}")))
+    };
+    values.iter().map(parse).collect()
+}
+
+/// Returns the client certificates, bound to these seeds and to single hosts.
+pub(super) fn client_certificates(settings: &Settings, seeds: &[PageUrl]) -> ClientCertificates {
+    let of = |certificate: Option<PathBuf>, key: Option<PathBuf>| {
+        certificate.map(|certificate| ClientCertificate {
+            key: key.unwrap_or_else(|| certificate.clone()),
+            certificate,
+        })
+    };
+    let of_hosts = settings
+        .resolved_hosts()
+        .into_iter()
+        .filter_map(|(pattern, own)| {
+            let certificate = of(own.client_cert, own.client_key)?;
+            Some((pattern, certificate))
+        });
+    let of_seeds = of(settings.client_cert.clone(), settings.client_key.clone());
+    ClientCertificates::new(of_seeds, of_hosts.collect(), seeds)
+}
+
 /// Returns the maximum number of connections to any host.
 fn max_connections(settings: &Settings) -> usize {
     let own = settings.host.values().filter_map(|own| own.concurrency);
     own.map(NonZeroUsize::get)
         .fold(settings.per_host(), usize::max)
-}
-
-/// Returns the rules for the pauses between requests.
-pub fn pacing(settings: &Settings) -> PacingRules {
-    let (delay, max_delay) = (settings.delay.0, settings.max_delay.0);
-    PacingRules {
-        delay: delay.min(LONGEST_DELAY),
-        factor: settings.delay_factor,
-        max_delay: max_delay.max(delay).min(LONGEST_DELAY),
-        connections_per_host: settings.per_host(),
-        of_hosts: settings.host_table().map(|own| HostPacing {
-            delay: own.delay.map(|delay| delay.0.min(LONGEST_DELAY)),
-            connections: own.concurrency.map(NonZeroUsize::get),
-        }),
-        rate: settings.rate.map(|rate| rate.0),
-        group_by: settings.group_by(),
-        address: settings.address_bound(),
-        ..PacingRules::default()
-    }
-}
-
-/// Returns the rules for reading, archiving and following pages.
-pub fn policy(settings: &Settings, canonical: CanonicalForm) -> Policy {
-    let traps = settings.traps.is_on();
-    Policy {
-        on_duplicate: settings.on_duplicate,
-        duplicate_text: settings.duplicate_text.is_on(),
-        duplicate_links: settings.duplicate_links,
-        max_depth: settings.max_depth,
-        tries: settings.tries,
-        redirects: settings.max_redirects,
-        ignore_robots: settings.ignore_robots,
-        skip_relations: settings.skip_relations(),
-        types: settings.types.clone().unwrap_or_default(),
-        languages: settings.languages.clone().unwrap_or_default(),
-        page_requisites: settings.page_requisites,
-        digest: settings.digest,
-        outlinks: settings.outlinks.is_on(),
-        index: (!settings.no_index).then_some(settings.index),
-        traps: traps.then(|| TrapRules::at(machine::clock().now())),
-        reading: reading(settings, canonical),
-    }
-}
-
-/// Returns the rules for reading pages.
-fn reading(settings: &Settings, canonical: CanonicalForm) -> ReadingRules {
-    let (from, to) = (&settings.sitemap_from, &settings.sitemap_to);
-    let rules = settings.reading().rules();
-    ReadingRules {
-        agent: settings.agent_token(),
-        listings: ListingRules {
-            sitemaps: settings.sitemaps,
-            feeds: settings.feeds.is_on(),
-            from: from.as_ref().map(|date| date.lastmod.first),
-            to: to.as_ref().map(|date| date.lastmod.last),
-            ..ListingRules::default()
-        },
-        canonical,
-        ..rules.expect("settings were checked when they were read")
-    }
 }
 
 /// Returns the store options of a crawl.

@@ -5,15 +5,14 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Weak;
 
-use crawl::control_file::ControlRecord;
-use crawl::{Actions, FailedPages};
 use journal::{PatternName, StoreFault};
 use messages::{counted, printable};
+use policy::control_file::ControlRecord;
+use policy::{Actions, FailedPages};
+use settings::crawl_directory;
 use shared_store::SharedStore;
 use store::{DistinctEffect, EmbeddedStore};
 use tokio::runtime::Handle;
-
-use crate::crawl_directory;
 
 /// The store that applies actions.
 #[derive(Clone)]

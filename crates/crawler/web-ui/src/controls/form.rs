@@ -1,13 +1,13 @@
 //! ControlForm as the fields of a form, written into `control.toml` so that its comments stay.
 //!
 //! A field that the form omits leaves its key alone, an empty one removes it. Values are written as
-//! the user typed them and checked afterwards, as a whole, by `crawl::control_file`: this module
+//! the user typed them and checked afterwards, as a whole, by `policy::control_file`: this module
 //! knows the shape of the file, and no rule about its values.
 //!
 //! A new control is a field of [`ControlForm`] and of [`Values`], a line of
 //! [`ControlForm::write_into`], and an input in `templates/dashboard/controls.html`.
 
-use crawl::control_file::{self, ControlError};
+use policy::control_file::{self, ControlError};
 use serde::Deserialize;
 use toml_edit::{Array, DocumentMut, Item, RawString, Table, TableLike, Value};
 
@@ -368,7 +368,7 @@ mod tests {
         }
         assert_eq!(
             control_file::read(&undone),
-            Ok(crawl::RuntimeOverrides::default())
+            Ok(policy::RuntimeOverrides::default())
         );
     }
 

@@ -6,8 +6,10 @@ use std::time::Duration;
 use askama::Template;
 use axum::Extension;
 use axum::extract::State;
-use crawl::RuntimeOverrides;
-use crawl::control_file::{self, ControlRecord};
+use policy::{
+    RuntimeOverrides,
+    control_file::{self, ControlRecord},
+};
 use statistics::{Counts, TimelinePoint};
 use web::Timestamp;
 

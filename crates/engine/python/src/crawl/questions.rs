@@ -79,19 +79,14 @@ impl Answers {
     }
 }
 
-/// Asks a question that has one answer, and waits for it.
+/// Asks a question that has one answer, and waits for it. `work` gives the answer.
 ///
 /// # Errors
 /// The exception for the error of `work`, and for a signal.
-pub(super) fn answer<'py, T: Serialize>(
+pub(super) fn answer<'py>(
     py: Python<'py>,
-    work: impl FnOnce() -> Result<T, CommandError> + Send + 'static,
+    work: impl FnOnce(&Answering) -> Result<(), CommandError> + Send + 'static,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let answers = Answers::to(move |answering| {
-        // The only answer is taken or abandoned.
-        answering.give(&work()?).ok();
-        Ok(())
-    });
-    let answer = answers.next(py)?;
+    let answer = Answers::to(work).next(py)?;
     Ok(answer.unwrap_or_else(|| py.None().into_bound(py)))
 }

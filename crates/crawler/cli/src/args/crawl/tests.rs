@@ -3,12 +3,11 @@
 use std::path::Path;
 use std::time::Duration;
 
-use ::crawl::{OnDuplicate, Requisites};
+use ::policy::{OnDuplicate, Requisites};
 use clap::{CommandFactory, Parser};
-use setup::preset::Preset;
-use setup::secrets;
-use setup::settings::{Origin, SETTINGS_FILE, Settings};
-use setup::values::Span;
+use settings::preset::Preset;
+use settings::values::Span;
+use settings::{Origin, SECRET_OPTIONS, SETTINGS_FILE, Settings};
 
 use crate::args::Arguments;
 
@@ -200,7 +199,7 @@ fn every_setting_and_every_option_is_documented_in_the_default_file() {
         "help",
         "version",
     ];
-    for option in secrets::OPTIONS {
+    for option in SECRET_OPTIONS {
         assert!(
             DOCUMENTED.contains(&format!("--{option}")),
             "--{option} is missing in config/default.toml"
@@ -212,7 +211,7 @@ fn every_setting_and_every_option_is_documented_in_the_default_file() {
     {
         assert!(
             not_settings.contains(&option)
-                || secrets::OPTIONS.contains(&option)
+                || SECRET_OPTIONS.contains(&option)
                 || documented(option),
             "--{option} is missing in config/default.toml"
         );

@@ -2,9 +2,8 @@
 
 use corpus::is_standard_input;
 use messages::{counted, pasted, printable, say, warn};
-use setup::assembly;
-use setup::seeds::Seeds;
-use setup::settings::Settings;
+use settings::seeds::Seeds;
+use settings::{Settings, rules};
 use web::ScopeKind;
 
 /// Maximum number of seed folders that are printed.
@@ -58,7 +57,7 @@ pub(super) fn greet(
 /// Prints the folders of the first seeds: without a trailing slash, a path may name a different
 /// folder than the user expects.
 fn say_folders(settings: &Settings, seeds: &Seeds, count: usize) {
-    let Ok(scope) = assembly::scope(settings) else {
+    let Ok(scope) = rules::scope(settings) else {
         return;
     };
     for seed in seeds.urls.iter().take(SHOWN_FOLDERS) {

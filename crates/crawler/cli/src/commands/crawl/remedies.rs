@@ -5,8 +5,7 @@ use std::path::Path;
 use crawl::Fault;
 use journal::StoreFault;
 use messages::{CommandError, fault, pasted, remedy_of};
-use setup::crawl_directory;
-use setup::settings::Settings;
+use settings::{Settings, crawl_directory};
 
 /// Adds the remedy to a fault. Unless files were deleted, nothing is lost, and the same command
 /// continues the crawl.

@@ -14,7 +14,7 @@ use indicatif::HumanCount;
 use messages::{CommandError, fault, printable, usage};
 use neardup::MatchKind;
 use serde::Serialize;
-use setup::input::unwritable;
+use settings::input::unwritable;
 
 use crate::args::{DedupArgs, FindingForm};
 use crate::output::{self, Format};

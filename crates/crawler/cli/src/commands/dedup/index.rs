@@ -8,7 +8,7 @@ use batch::dedup::{Document, Original};
 use batch::signature_file::{SignatureHeader, SignatureWriter};
 use disk::OutputFile;
 use messages::{CommandError, fault, usage};
-use setup::input::unwritable;
+use settings::input::unwritable;
 
 /// An index that gets its final name once it is complete, so a run can replace the index that it
 /// reads.

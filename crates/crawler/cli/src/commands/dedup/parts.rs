@@ -6,7 +6,7 @@ use corpus::json_id::JsonId;
 use corpus::{Documents, KeptSummary, PartUnit, RepeatedParts};
 use messages::{CommandError, counted, counted_as, printable, say, usage};
 use serde::Serialize;
-use setup::input::unwritable;
+use settings::input::unwritable;
 
 use super::DedupRun;
 use super::findings::{DedupError, Findings, Output};

@@ -17,7 +17,7 @@ use disk::OutputFile;
 use indicatif::HumanCount;
 use messages::CommandError;
 use neardup::MatchKind;
-use setup::input::unwritable;
+use settings::input::unwritable;
 
 use super::{DedupRun, closing, expected_recall};
 

@@ -11,7 +11,7 @@ use batch::signature_file::{
 use batch::{BatchError, Shard};
 use corpus::{Documents, SignedDocument, Skipped, Warnings};
 use messages::{CommandError, say, usage};
-use setup::input::{unreadable, unwritable};
+use settings::input::{unreadable, unwritable};
 
 use super::DedupRun;
 use super::findings::DedupError;

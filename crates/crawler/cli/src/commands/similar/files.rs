@@ -13,7 +13,7 @@ use corpus::{Documents, Reader};
 use inspect::similar::{ByTexts, NEAR};
 use messages::{CommandError, printable, usage};
 use serde::Serialize;
-use setup::skip_report::SkipReport;
+use settings::skip_report::SkipReport;
 
 use crate::args::SimilarArgs;
 use crate::output::{self, Format};

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use inspect::hosts::{Line, lines};
 use messages::printable;
-use setup::settings::Settings;
-use setup::values::Span;
+use settings::Settings;
+use settings::values::Span;
 use statistics::CrawlStatistics;
 
 use crate::output::{self, Format};

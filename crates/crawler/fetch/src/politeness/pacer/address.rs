@@ -9,13 +9,13 @@
 
 use std::time::Duration;
 
+use requests::{PacedResponse, PacingRules};
 use tokio::time::Instant;
 use web::Host;
 
 use super::group::{MAX_WAIT_IN_SLOT, MIN_GAP};
 use super::readiness::{MIN_RETENTION, Readiness};
 use super::wait_queue::WaitQueue;
-use crate::politeness::pacing::{PacedResponse, PacingRules};
 
 /// Maximum time that a place is kept for a host that may begin.
 const GRANTED: Duration = Duration::from_secs(2);

@@ -6,6 +6,7 @@
 
 use std::net::IpAddr;
 
+use requests::PacingRules;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Instant, sleep_until};
 use web::{Group, Host};
@@ -15,7 +16,6 @@ use super::address::AddressState;
 use super::group::GroupState;
 use super::host::HostState;
 use super::readiness::{Readiness, sleep_while};
-use crate::politeness::pacing::PacingRules;
 
 impl PacerInner {
     /// Begins a request to a host whose slot is held, and returns the slots of its group and its

@@ -9,13 +9,13 @@
 
 use std::time::Duration;
 
+use requests::{Cooldown, HostPace, PacedResponse, PacingRules, ResponseKind};
 use tokio::time::Instant;
 use web::{Host, Pace, Timestamp, WaitReason};
 
 use super::expiring_map::ROUNDED;
 use super::readiness::{MIN_RETENTION, Readiness};
 use super::wait_queue::WaitQueue;
-use crate::politeness::pacing::{Cooldown, HostPace, PacedResponse, PacingRules, ResponseKind};
 
 /// The longest wait that is made with a slot of the crawl in hand.
 pub(super) const MAX_WAIT_IN_SLOT: Duration = Duration::from_millis(100);

@@ -3,12 +3,12 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
+use requests::{Cooldown, HostPace, PacingRules};
 use tokio::time::Instant;
 use web::{Pace, PageUrl, Timestamp};
 
 use super::expiring_map::ROUNDED;
 use super::readiness::{MIN_RETENTION, Readiness};
-use crate::politeness::pacing::{Cooldown, HostPace, PacingRules};
 
 pub(super) struct HostState {
     pub(super) pace: HostPace,

@@ -3,10 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use requests::PacingRules;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, sleep_until};
-
-use crate::politeness::pacing::PacingRules;
 
 /// Minimum time that a host is remembered after it was ready.
 pub(super) const MIN_RETENTION: Duration = Duration::from_secs(60);

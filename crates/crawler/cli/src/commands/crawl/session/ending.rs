@@ -5,7 +5,8 @@ use std::process::ExitCode;
 use crawl::{Fault, Finish};
 use journal::StoreFault;
 use messages::{CommandError, counted, fault, warn};
-use setup::{crawl_directory, features};
+use settings::crawl_directory;
+use setup::features;
 
 use super::{EndedCrawl, Session};
 use crate::args::SummaryForm;

@@ -1,0 +1,340 @@
+//! The rule that decided on a URL, for `crawler why`.
+//!
+//! Visited and queued URLs are in the journal. For a URL that was never queued, the rules are
+//! applied again: links out of scope are not stored individually, because their number is
+//! unbounded.
+
+mod cut_pages;
+mod topic;
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use comparison::{DifferingBlock, PrintedBlock};
+use export::VisitRow;
+use journal::{DiscoveredUrl, Fate, History, ReasonKind, Record, StoreFault, VisitRecord};
+use messages::{CommandError, counted};
+use serde::Serialize;
+use settings::input::parse_url;
+use settings::rules::scope_in_force;
+use settings::{Settings, crawl_directory, machine};
+use store::{CRASHES_TO_QUARANTINE, DomainCounts, EmbeddedStore};
+use web::{CanonicalForm, Host, PageUrl, TrapRules};
+
+use self::cut_pages::CutPages;
+pub use self::topic::TopicPart;
+use crate::pair;
+use crate::skipped::down_hosts::DownHosts;
+use crate::skipped::waiting_reason;
+
+/// The history of a URL in the journal.
+#[derive(Default)]
+struct UrlHistory {
+    row: Option<VisitRecord>,
+    /// The page whose redirect reached it.
+    reached_from: Option<PageUrl>,
+    queued: Option<DiscoveredUrl>,
+    /// Its sequence number in the queue, and the number of sessions that crashed while visiting it.
+    sequence: Option<u64>,
+    crashes: u32,
+    postponed: Option<u32>,
+    /// The reason why it waits, if its host is down.
+    waits_for_host: Option<String>,
+    original: Option<VisitRecord>,
+    adopted: Vec<PageUrl>,
+    /// The rule that classified it as a trap, if a page names it as the example.
+    excluded_by: Option<String>,
+    /// Hosts of its domain with queued URLs.
+    hosts: HashSet<Host>,
+    /// The pages that a limit cut, which may link to it.
+    cut_pages: CutPages,
+}
+
+/// The rule that decided on a URL, and what is known about the URL.
+pub struct Explanation {
+    /// The URL.
+    pub url: PageUrl,
+    /// `unique`, `exact-duplicate`, … as in the export; `redirect-target`, `queued` or
+    /// `not-queued`.
+    pub verdict: &'static str,
+    /// The reason in words.
+    pub reason: String,
+    /// The visit, if the URL was visited.
+    pub row: Option<VisitRecord>,
+    /// The visit of the page that it repeats.
+    pub original: Option<VisitRecord>,
+    /// The topic's part, in a crawl with a topic.
+    pub topic: Option<TopicPart>,
+    /// The differing blocks of a near duplicate and its original; `None` unless both texts are
+    /// known.
+    pub blocks: Option<Vec<DifferingBlock>>,
+}
+
+/// An explanation as `--format json` prints it.
+#[derive(Serialize)]
+pub struct Answer<'a> {
+    /// The URL.
+    pub url: &'a str,
+    /// See [`Explanation::verdict`].
+    pub verdict: &'static str,
+    /// The reason in words.
+    pub reason: &'a str,
+    /// The page's canonical URL, if it differs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub canonical: Option<&'a str>,
+    /// The topic's part, in a crawl with a topic.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub topic: Option<&'a TopicPart>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    page: Option<VisitRow<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    original: Option<VisitRow<'a>>,
+    /// The differing blocks of a near duplicate and its original, as in `duplicates --diff`; absent
+    /// unless both texts are known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub blocks: Option<Vec<PrintedBlock>>,
+}
+
+impl Explanation {
+    /// Returns the explanation for output.
+    pub fn answer(&self) -> Answer<'_> {
+        let row = self.row.as_ref();
+        let blocks = self.blocks.as_deref();
+        Answer {
+            url: self.url.as_str(),
+            verdict: self.verdict,
+            reason: &self.reason,
+            canonical: row.and_then(|row| Some(row.canonical.as_ref()?.as_str())),
+            topic: self.topic.as_ref(),
+            page: row.map(VisitRow),
+            original: self.original.as_ref().map(VisitRow),
+            blocks: blocks.map(PrintedBlock::with_original_first),
+        }
+    }
+
+    /// Explains which rule of the crawl in `directory` decided on a URL.
+    pub fn of(directory: &Path, url: &str) -> Result<Self, CommandError> {
+        let state = crawl_directory::state_of(directory)?;
+        let settings = Settings::of_crawl(directory)?;
+        let form = settings.canonical_form();
+        let url = parse_url(url, &form)?;
+        let mut history = UrlHistory::of(&url, &state)?;
+        if let Some(row) = &history.row {
+            history.original = original_of(row, &state, &settings)?;
+        }
+        let (verdict, reason) = history.explain(&url, &settings, &form)?;
+        let blocks = match history.row.as_ref().map(|row| row.fate) {
+            Some(Fate::NearDuplicate) => pair::judged(directory, url.as_str())?.blocks,
+            _ => None,
+        };
+        Ok(Self {
+            verdict,
+            reason,
+            topic: history.topic_part(&settings)?,
+            row: history.row,
+            original: history.original,
+            blocks,
+            url,
+        })
+    }
+}
+
+/// Explains which rule decided on a URL: the verdict, and the reason.
+pub fn explain(directory: &Path, url: &str) -> Result<(&'static str, String), CommandError> {
+    let state = crawl_directory::state_of(directory)?;
+    let settings = Settings::of_crawl(directory)?;
+    let form = settings.canonical_form();
+    let url = parse_url(url, &form)?;
+    UrlHistory::of(&url, &state)?.explain(&url, &settings, &form)
+}
+
+/// Returns the visit of a duplicate's original; `None` if the page is not a duplicate, or if the
+/// earlier crawl with its original is gone.
+fn original_of(
+    row: &VisitRecord,
+    state: &Path,
+    settings: &Settings,
+) -> Result<Option<VisitRecord>, StoreFault> {
+    let Some(url) = &row.duplicate_of else {
+        return Ok(None);
+    };
+    let states: Vec<PathBuf> = if row.of_earlier {
+        let earlier = settings.against.iter();
+        let states = earlier.map(|directory| crawl_directory::state(directory));
+        states
+            .filter(|state| EmbeddedStore::exists(state))
+            .collect()
+    } else {
+        vec![state.to_owned()]
+    };
+    let mut found = None;
+    for state in states {
+        for row in journal::rows(&state)? {
+            let row = row?;
+            if row.kept && row.url == *url {
+                found = Some(row);
+            }
+        }
+    }
+    Ok(found)
+}
+
+impl UrlHistory {
+    /// Reads the history of a URL from the journal of the store in `state`.
+    fn of(url: &PageUrl, state: &Path) -> Result<Self, StoreFault> {
+        let mut history = Self::default();
+        for record in History::open(state)? {
+            history.apply(record?, url);
+        }
+        if history.row.is_none() && history.queued.is_some() {
+            history.waits_for_host = DownHosts::read(state)?.explain(url);
+        }
+        Ok(history)
+    }
+
+    fn apply(&mut self, record: Record, url: &PageUrl) {
+        match record {
+            Record::Discovered { first, finds } => self.apply_discovered(first, finds, url),
+            Record::Held { finds } => {
+                let own = finds.into_iter().find(|found| found.url == *url);
+                self.queued = own.or(self.queued.take());
+            }
+            Record::Died { sequences }
+                if self.sequence.is_some_and(|own| sequences.contains(&own)) =>
+            {
+                self.crashes += 1;
+            }
+            Record::Revoked { entry, row, .. } if row.url == *url => {
+                self.cut_pages.remove(&row);
+                self.row = None;
+                self.queued = Some(entry.discovered);
+                self.sequence = Some(entry.sequence);
+            }
+            Record::Postponed { entry, .. } if entry.discovered.url == *url => {
+                self.postponed = Some(entry.attempts);
+            }
+            Record::Settled(settled) => {
+                let visit = settled.visit;
+                let mut excluded = visit.excluded.into_iter();
+                if let Some(links) = excluded.find(|links| links.example == *url) {
+                    self.excluded_by = Some(links.rule);
+                }
+                self.cut_pages.add(&visit.row);
+                self.apply_discovered(settled.first, visit.finds, url);
+                if visit.reached.contains(url) {
+                    self.reached_from = Some(visit.row.url.clone());
+                }
+                if visit.row.url == *url {
+                    self.row = Some(*visit.row);
+                }
+            }
+            Record::SeedAdopted { url } => self.adopted.push(url),
+            // No other record is about a single URL.
+            _ => {}
+        }
+    }
+
+    fn apply_discovered(&mut self, first: u64, discovered: Vec<DiscoveredUrl>, url: &PageUrl) {
+        let domain = url.registrable_domain();
+        let urls = discovered.iter().map(|page| &page.url);
+        let of_domain = urls.filter(|found| found.registrable_domain() == domain);
+        self.hosts.extend(of_domain.map(PageUrl::host));
+        let mut entries = (first..).zip(discovered);
+        if let Some((sequence, page)) = entries.find(|(_, page)| page.url == *url) {
+            self.queued = Some(page);
+            self.sequence = Some(sequence);
+        }
+    }
+
+    /// Returns the topic's part in the decision; `None` in a crawl without a topic.
+    fn topic_part(&self, settings: &Settings) -> Result<Option<TopicPart>, CommandError> {
+        match (&self.row, &self.queued) {
+            (Some(row), _) => Ok(TopicPart::of_page(settings, row)),
+            (None, Some(found)) => TopicPart::of_link(settings, found),
+            (None, None) => Ok(None),
+        }
+    }
+
+    fn explain(
+        &self,
+        url: &PageUrl,
+        settings: &Settings,
+        form: &CanonicalForm,
+    ) -> Result<(&'static str, String), CommandError> {
+        if let Some(row) = &self.row {
+            let kept = || "its content is new, and was archived".to_owned();
+            let mut reason = row.reason_text().unwrap_or_else(kept);
+            if let (Some(ReasonKind::DuplicateLinks), Some(via)) = (ReasonKind::of(row), &row.via) {
+                reason.push_str(&format!(
+                    "; linked from {via}, a duplicate that was not archived"
+                ));
+            }
+            return Ok((row.fate.as_str(), reason));
+        }
+        if let Some(from) = &self.reached_from {
+            return Ok((
+                "redirect-target",
+                format!("redirected from {from}; see that URL"),
+            ));
+        }
+        if let Some(found) = &self.queued {
+            let DiscoveredUrl { depth, via, .. } = found;
+            let waits = self.waits_for_host.clone();
+            let mut reason = waits.unwrap_or_else(|| waiting_reason(*depth));
+            if let Some(via) = via {
+                reason.push_str(&format!(", found on {via}"));
+            }
+            if let Some(attempts) = self.postponed {
+                let times = counted(attempts.into(), "time");
+                reason.push_str(&format!("; it failed {times} and will be retried"));
+            }
+            if self.crashes >= CRASHES_TO_QUARANTINE {
+                reason.push_str(&format!(
+                    "; it is quarantined, because {} runs crashed while visiting it: it will be \
+                     visited alone, when nothing else is left",
+                    self.crashes
+                ));
+            }
+            return Ok(("queued", reason));
+        }
+        let mut scope = scope_in_force(settings, form)?;
+        for seed in &self.adopted {
+            scope.add_seed(seed);
+        }
+        let unlinked = || {
+            "it is in scope, but no page that was read links to it (apart from nofollow and \
+             --max-depth)"
+                .to_owned()
+        };
+        let reason = match scope.judge(url) {
+            Err(out_of_scope) => out_of_scope.to_string(),
+            Ok(()) => self
+                .trap(url, settings)
+                .or_else(|| self.cut_pages.explain(url, settings))
+                .unwrap_or_else(unlinked),
+        };
+        Ok(("not-queued", reason))
+    }
+
+    /// Returns the trap rule that keeps the URL out.
+    fn trap(&self, url: &PageUrl, settings: &Settings) -> Option<String> {
+        let max = settings.max_hosts_per_domain;
+        let mut domains = DomainCounts::default();
+        self.hosts.iter().for_each(|host| domains.add(host));
+        if !self.hosts.contains(&url.host()) && !domains.has_room(&url.host(), max) {
+            let domain = url.registrable_domain();
+            return Some(format!(
+                "{domain} has reached --max-hosts-per-domain {max} (hosts below one of its names \
+                 get at most half of the remaining number)"
+            ));
+        }
+        if !settings.traps.is_on() {
+            return None;
+        }
+        let by_shape = TrapRules::at(machine::clock().now()).judge(url, None);
+        let as_link = |rule| format!("its link was classified as a trap (trap rule {rule})");
+        by_shape
+            .map(|trap| trap.to_string())
+            .or_else(|| self.excluded_by.as_ref().map(as_link))
+    }
+}

@@ -1,0 +1,75 @@
+//! The frames of hosts that a crawl has learned, in its state directory.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use comparison::HostFrame;
+use disk::Disk;
+use serde::{Deserialize, Serialize};
+use web::Host;
+
+/// The file in the state directory.
+const FILE: &str = "frames";
+/// The version of the file. Other versions are not read.
+const VERSION: u16 = 4;
+
+/// The learned frames in their stored form (postcard).
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct LearnedFrames {
+    version: u16,
+    /// Hosts with their frames, in arbitrary order.
+    pub hosts: Vec<(Host, HostFrame)>,
+    /// Numbers that change by themselves on several hosts.
+    pub common: HostFrame,
+}
+
+impl LearnedFrames {
+    /// Creates the stored form of these frames.
+    #[must_use]
+    pub fn new(hosts: Vec<(Host, HostFrame)>, common: HostFrame) -> Self {
+        Self {
+            version: VERSION,
+            hosts,
+            common,
+        }
+    }
+
+    /// Returns the path of the file in a state directory.
+    #[must_use]
+    pub fn path(state: &Path) -> PathBuf {
+        state.join(FILE)
+    }
+
+    /// Writes them into a state directory for the next session.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn write(&self, state: &Path, disk: &dyn Disk) -> io::Result<()> {
+        let bytes = postcard::to_allocvec(self).map_err(io::Error::other)?;
+        disk.replace(&Self::path(state), &bytes)
+    }
+
+    /// Reads the frames that a session wrote in this state directory at its end.
+    ///
+    /// # Errors
+    /// The reason why they cannot be read. A missing file counts as empty.
+    pub fn read(state: &Path) -> Result<Self, String> {
+        let bytes = match std::fs::read(Self::path(state)) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::default()),
+            Err(error) => return Err(error.to_string()),
+        };
+        let learned: Self = postcard::from_bytes(&bytes).map_err(|error| error.to_string())?;
+        if learned.version != VERSION {
+            return Err(format!("version {} is unknown", learned.version));
+        }
+        Ok(learned)
+    }
+
+    /// Returns the frame of a host, if one was learned.
+    #[must_use]
+    pub fn of(&self, host: &Host) -> Option<&HostFrame> {
+        let known = self.hosts.iter().find(|(known, _)| known == host);
+        known.map(|(_, frame)| frame)
+    }
+}

@@ -1,0 +1,213 @@
+//! Reads archived pages again, for their links or their text.
+//!
+//! An unreadable page is counted, and does not end a command early.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use corpus::{ArchivedPage, PageArchive, next_record};
+use journal::VisitRecord;
+use messages::{CommandError, fault, printable, say};
+use policy::Policy;
+use rayon::prelude::*;
+use web::{Document, Exchange};
+
+use crate::settings::Settings;
+use crate::{crawl_directory, rules};
+
+/// Number of pages that are read at a time, with their documents in memory.
+pub const BATCH: usize = 64;
+/// Maximum number of records of a page, from its response to its metadata.
+const RECORDS_OF_A_PAGE: usize = 4;
+/// Maximum number of unreadable pages that are named; the rest are counted.
+const NAMED: u64 = 10;
+
+/// The pages of a crawl's archive.
+pub struct ArchivedPages {
+    /// The archive that is read.
+    pub archive: PageArchive,
+    /// The rules of the crawl.
+    pub policy: Policy,
+    unread: AtomicU64,
+}
+
+/// The text of a page that was not archived.
+pub struct DuplicateText {
+    /// The text that was judged.
+    pub text: String,
+    /// Its first heading.
+    pub heading: Option<String>,
+}
+
+/// Pages of the archive could not be read.
+#[derive(Debug, thiserror::Error)]
+#[error("{0} archived pages cannot be read: {1}")]
+struct UnreadPages(u64, &'static str);
+
+impl ArchivedPages {
+    /// Returns the pages of a crawl.
+    pub fn of(settings: &Settings) -> Self {
+        let policy = rules::policy(settings, settings.canonical_form());
+        Self {
+            archive: PageArchive {
+                directory: crawl_directory::archive(&settings.out),
+                rules: policy.reading.clone(),
+            },
+            policy,
+            unread: AtomicU64::new(0),
+        }
+    }
+
+    /// Reads the pages of `items` on all cores, and passes on each item with its document, in the
+    /// order of `items`. The document is `None` if the page's text is not archived or cannot be
+    /// read.
+    pub fn read_all<T: Send, E>(
+        &self,
+        items: &mut Vec<T>,
+        row: impl Fn(&T) -> &VisitRecord + Sync,
+        give: impl FnMut(T, Option<Document>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let document = |_: &T, page: ArchivedPage| page.document;
+        self.make_all(items, |item| Some(row(item)), document, give)
+    }
+
+    /// Does the same with the result of `make` for each page, computed on all cores. Items without
+    /// a row are not read.
+    pub fn make_all<T: Send, M: Send, E>(
+        &self,
+        items: &mut Vec<T>,
+        row: impl Fn(&T) -> Option<&VisitRecord> + Sync,
+        make: impl Fn(&T, ArchivedPage) -> M + Sync,
+        give: impl FnMut(T, Option<M>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let read = |item: &T, row: &VisitRecord| Ok(make(item, self.read(row)?));
+        self.read_each(items, row, read, give)
+    }
+
+    /// Passes on the result of `make` for the response of each visit, in the order of the visits,
+    /// like [`ArchivedPages::make_all`].
+    pub fn make_of_answers<M: Send, E>(
+        &self,
+        rows: &mut Vec<VisitRecord>,
+        make: impl Fn(&VisitRecord, Exchange) -> M + Sync,
+        mut give: impl FnMut(M) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let read = |_: &VisitRecord, row: &VisitRecord| Ok(make(row, self.response(row)?));
+        self.read_each(
+            rows,
+            |row| Some(row),
+            read,
+            |_, made| match made {
+                Some(made) => give(made),
+                None => Ok(()),
+            },
+        )
+    }
+
+    fn read_each<T: Send, M: Send, E>(
+        &self,
+        items: &mut Vec<T>,
+        row: impl Fn(&T) -> Option<&VisitRecord> + Sync,
+        read: impl Fn(&T, &VisitRecord) -> Result<M, String> + Sync,
+        mut give: impl FnMut(T, Option<M>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let read: Vec<_> = items
+            .par_drain(..)
+            .map(|item| {
+                let archived = row(&item).filter(|row| row.has_page());
+                let made = archived.map(|row| read(&item, row));
+                (item, made)
+            })
+            .collect();
+        for (item, made) in read {
+            let made = made.transpose().unwrap_or_else(|trouble| {
+                if let Some(row) = row(&item) {
+                    self.count_unread(row, &trouble);
+                }
+                None
+            });
+            give(item, made)?;
+        }
+        Ok(())
+    }
+
+    /// Reads the page of a visit.
+    pub fn read(&self, row: &VisitRecord) -> Result<ArchivedPage, String> {
+        let (file, offset) = place_of(row)?;
+        self.archive.page_at(file, offset)
+    }
+
+    /// Reads the response of a visit.
+    fn response(&self, row: &VisitRecord) -> Result<Exchange, String> {
+        let (file, offset) = place_of(row)?;
+        self.archive.response_at(file, offset)
+    }
+
+    /// Reads the document in the record at `offset` of an archive file.
+    pub fn read_at(&self, file: &str, offset: u64) -> Result<Document, String> {
+        self.archive.page_at(file, offset).map(|page| page.document)
+    }
+
+    /// Returns the text and the heading of a page that a crawl with `--duplicate-text on` did not
+    /// archive; `None` if they were not kept.
+    pub fn duplicate_text(&self, row: &VisitRecord) -> Result<Option<DuplicateText>, String> {
+        let unarchived = Some(row).filter(|row| !row.kept && row.fate.is_duplicate());
+        let place = unarchived.and_then(|row| row.warc_file.as_ref().zip(row.warc_offset));
+        let Some((file, offset)) = place else {
+            return Ok(None);
+        };
+        let mut reader = self.archive.open_at(file, offset)?;
+        let Some(text) = next_record(&mut reader)?.filter(|text| text.kind() == "conversion")
+        else {
+            return Ok(None);
+        };
+        let metadata = next_record(&mut reader)?.map(|metadata| metadata.block);
+        let metadata = metadata.unwrap_or_default();
+        let metadata = String::from_utf8_lossy(&metadata);
+        let heading = metadata
+            .lines()
+            .find_map(|line| line.strip_prefix("heading: "));
+        Ok(Some(DuplicateText {
+            text: String::from_utf8_lossy(&text.block).into_owned(),
+            heading: heading.map(str::to_owned),
+        }))
+    }
+
+    /// Returns the topic's words on a page of a focused crawl, from the notes in the archive;
+    /// `None` if the notes are missing or cannot be read.
+    pub fn topic_words(&self, row: &VisitRecord) -> Option<String> {
+        let (file, offset) = row.warc_file.as_ref().zip(row.warc_offset)?;
+        let mut reader = self.archive.open_at(file, offset).ok()?;
+        // The page's response and its request come first.
+        for _ in 0..RECORDS_OF_A_PAGE {
+            let record = next_record(&mut reader).ok()??;
+            if record.kind() == "metadata" {
+                let fields = String::from_utf8_lossy(&record.block);
+                let mut lines = fields.lines();
+                return lines
+                    .find_map(|line| line.strip_prefix("topic-words: ").map(str::to_owned));
+            }
+        }
+        None
+    }
+
+    /// Counts an unreadable page, and names it.
+    pub fn count_unread(&self, row: &VisitRecord, trouble: &str) {
+        if self.unread.fetch_add(1, Ordering::Relaxed) < NAMED {
+            say(&format!("warning: {}: {}", row.url, printable(trouble)));
+        }
+    }
+
+    /// Returns an error that names `consequence` if pages could not be read.
+    pub fn check_unread(&self, consequence: &'static str) -> Result<(), CommandError> {
+        match self.unread.load(Ordering::Relaxed) {
+            0 => Ok(()),
+            unread => Err(fault(&UnreadPages(unread, consequence))
+                .with_remedy("check the archive with `crawler verify`")),
+        }
+    }
+}
+
+fn place_of(row: &VisitRecord) -> Result<(&str, u64), String> {
+    let place = row.warc_file.as_deref().zip(row.warc_offset);
+    place.ok_or_else(|| "the journal does not contain its place".to_owned())
+}

@@ -1,0 +1,257 @@
+//! Settings of single hosts: the tables `[host."NAME"]` of a settings file.
+//!
+//! A name is a host, or `*.example.org` for its subdomains. Each key is looked up separately: the
+//! most specific table with the key counts, or else the setting of all hosts.
+//!
+//! Invariant: header fields are not serialized. No file of a crawl and no list of its settings
+//! contains them, `Debug` does not show them, and no error repeats them.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use policy::values::check_concurrency;
+use requests::SecretField;
+use serde::{Deserialize, Deserializer, Serialize, de};
+use web::{Host, HostPattern, HostTable, MainSelectors};
+
+use super::Settings;
+use crate::values::{Span, maybe_word};
+
+/// Tables by host pattern.
+pub type HostTables = BTreeMap<HostPattern, HostSettings>;
+
+/// Settings of single hosts. For missing settings, the settings of all hosts apply.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct HostSettings {
+    /// Replaces `delay`, even if it is shorter.
+    #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
+    pub delay: Option<Span>,
+    /// Replaces `concurrency-per-host`.
+    #[serde(
+        deserialize_with = "concurrency",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub concurrency: Option<NonZeroUsize>,
+    /// Replaces `max-pages-per-host`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_pages: Option<u64>,
+    /// CSS selector, tried before the selectors of `main-selector`.
+    #[serde(deserialize_with = "selector", skip_serializing_if = "Option::is_none")]
+    pub main_selector: Option<String>,
+    /// Certificate and its key, for servers that request a client certificate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client_cert: Option<PathBuf>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client_key: Option<PathBuf>,
+    #[serde(skip_serializing)]
+    pub headers: HostHeaders,
+}
+
+/// Header fields for single hosts, `Name: value` or `@FILE`. `Debug` hides them.
+#[derive(Clone, Default, PartialEq)]
+pub struct HostHeaders(pub Vec<String>);
+
+impl fmt::Debug for HostHeaders {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} header fields", self.0.len())
+    }
+}
+
+/// One header field or a list, as written in the file.
+#[derive(Deserialize)]
+#[serde(
+    untagged,
+    expecting = "headers must be \"Name: value\", \"@FILE\" or a list of these"
+)]
+enum OneOrMore {
+    One(String),
+    More(Vec<String>),
+}
+
+impl<'de> Deserialize<'de> for HostHeaders {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let fields = match OneOrMore::deserialize(deserializer)? {
+            OneOrMore::One(field) => vec![field],
+            OneOrMore::More(fields) => fields,
+        };
+        for field in fields.iter().filter(|field| !field.starts_with('@')) {
+            let parsed = SecretField::parse(field).map_err(de::Error::custom)?;
+            if parsed.origin().is_some() {
+                return Err(de::Error::custom(
+                    "a field of a host must not have an origin: \"Name: value\"",
+                ));
+            }
+        }
+        Ok(Self(fields))
+    }
+}
+
+fn concurrency<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<NonZeroUsize>, D::Error> {
+    let pages = NonZeroUsize::deserialize(deserializer)?;
+    check_concurrency(pages.get()).map_err(de::Error::custom)?;
+    Ok(Some(pages))
+}
+
+fn selector<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    let css = String::deserialize(deserializer)?;
+    // With a host prefix, so that the selector itself is not parsed as `HOST=CSS`.
+    let parsed = MainSelectors::parse(&[format!("a.test={css}")]);
+    parsed.map_err(|_bad| {
+        let simple = "names, classes, ids, attributes, ` ` and `>`";
+        de::Error::custom(format!("{css:?} is not a CSS selector of {simple}"))
+    })?;
+    Ok(Some(css))
+}
+
+impl HostSettings {
+    /// Fills in missing settings from a less specific table.
+    fn or(self, wider: &Self) -> Self {
+        Self {
+            delay: self.delay.or(wider.delay),
+            concurrency: self.concurrency.or(wider.concurrency),
+            max_pages: self.max_pages.or(wider.max_pages),
+            main_selector: self.main_selector.or_else(|| wider.main_selector.clone()),
+            // A key belongs to its certificate.
+            client_key: match self.client_cert {
+                Some(_) => self.client_key,
+                None => wider.client_key.clone(),
+            },
+            client_cert: self.client_cert.or_else(|| wider.client_cert.clone()),
+            headers: match self.headers.0.is_empty() {
+                true => wider.headers.clone(),
+                false => self.headers,
+            },
+        }
+    }
+}
+
+impl Settings {
+    /// Returns the tables of hosts, each filled in from less specific tables. So the most specific
+    /// table that matches a host contains all its settings. More specific tables come first.
+    pub fn resolved_hosts(&self) -> Vec<(HostPattern, HostSettings)> {
+        // Of two patterns that match one host, the longer one is more specific.
+        let length = |pattern: &HostPattern| Reverse(pattern.to_string().len());
+        let mut tables: Vec<_> = self.host.iter().collect();
+        tables.sort_by_key(|(pattern, _)| length(pattern));
+        let resolved = tables.iter().map(|(pattern, own)| {
+            let wider = tables
+                .iter()
+                .filter(|(other, _)| other != pattern && other.covers(pattern));
+            let all = wider.fold((*own).clone(), |own, (_, wider)| own.or(wider));
+            ((*pattern).clone(), all)
+        });
+        resolved.collect()
+    }
+
+    /// Returns the settings of single hosts by host.
+    pub fn host_table(&self) -> HostTable<HostSettings> {
+        self.resolved_hosts().into_iter().collect()
+    }
+
+    /// Returns the delay of a host.
+    pub fn delay_of(&self, host: &Host) -> Duration {
+        let table = self.host_table();
+        let own = table.get(host).and_then(|own| own.delay);
+        own.unwrap_or(self.delay).0
+    }
+
+    /// Returns the maximum number of pages in flight for a host.
+    pub fn per_host_of(&self, host: &Host) -> usize {
+        let table = self.host_table();
+        let own = table.get(host).and_then(|own| own.concurrency);
+        own.map_or_else(|| self.per_host(), NonZeroUsize::get)
+    }
+
+    /// Returns the selectors of main content: first the selectors of single hosts, most specific
+    /// first, and then the selectors of all hosts.
+    pub(crate) fn main_selectors(&self) -> Vec<String> {
+        self.reading().main_selectors()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(text: &str) -> Settings {
+        toml::from_str(text).unwrap()
+    }
+
+    #[test]
+    fn each_key_is_that_of_the_most_specific_table_that_has_it() {
+        let settings = settings(
+            "delay = \"1s\"\nmain-selector = [\"main\"]\n\
+             [host.\"*.example.org\"]\ndelay = \"5s\"\nmain-selector = \"article\"\n\
+             [host.\"www.example.org\"]\nconcurrency = 3\nmain-selector = \"#page\"\n\
+             [host.\"*.org\"]\ndelay = \"9s\"\nconcurrency = 2\n",
+        );
+        for (host, delay, connections) in [
+            ("www.example.org", 5, 3),
+            ("wiki.example.org", 5, 2),
+            ("example.org", 9, 2),
+            ("example.com", 1, 1),
+        ] {
+            let host = Host::new(host);
+            assert_eq!(
+                settings.delay_of(&host),
+                Duration::from_secs(delay),
+                "{host}"
+            );
+            assert_eq!(settings.per_host_of(&host), connections, "{host}");
+        }
+        assert_eq!(
+            settings.main_selectors(),
+            ["www.example.org=#page", "*.example.org=article", "main"]
+        );
+    }
+
+    #[test]
+    fn header_fields_are_written_nowhere() {
+        let settings = settings("[host.\"a.test\"]\nheaders = [\"X-Key: hidden\", \"@file\"]\n");
+        assert_eq!(settings.host.values().next().unwrap().headers.0.len(), 2);
+        assert!(!settings.as_run(Vec::new()).unwrap().contains("hidden"));
+        assert!(!format!("{settings:?}").contains("hidden"));
+    }
+
+    #[test]
+    fn a_mistake_is_refused_and_a_secret_is_not_repeated() {
+        for (line, message) in [
+            ("dealy = \"5s\"", "unknown field `dealy`"),
+            ("delay = 5", "5 must be written \"5s\""),
+            ("concurrency = 0", "expected a nonzero"),
+            ("concurrency = 10001", "from 1 to 10000"),
+            ("max-pages = -1", "-1"),
+            ("main-selector = \"p:has(a)\"", "is not a CSS selector"),
+            ("headers = 7", "headers must be"),
+            ("headers = [\"hidden\"]", "Name: value"),
+            (
+                "headers = \"Cookie: hidden\"",
+                "cookie cannot be set this way",
+            ),
+            (
+                "headers = \"https://a.test X-Key: hidden\"",
+                "must not have an origin",
+            ),
+        ] {
+            let text = format!("[host.\"a.test\"]\n{line}\n");
+            let error = toml::from_str::<Settings>(&text).unwrap_err();
+            let shown = super::super::one_line(&error);
+            assert!(shown.contains(message), "{line}: {shown}");
+            assert!(shown.contains("at line 2"), "{line}: {shown}");
+            assert!(!shown.contains("hidden"), "{line}: {shown}");
+        }
+        let error = toml::from_str::<Settings>("[host.\"a b\"]\n").unwrap_err();
+        let shown = super::super::one_line(&error);
+        assert!(
+            shown.contains("at line 1") && shown.contains("is not a host"),
+            "{shown}"
+        );
+    }
+}

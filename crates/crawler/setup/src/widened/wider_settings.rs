@@ -1,0 +1,188 @@
+//! Settings that admit more URLs or content than in the previous session.
+
+use policy::{DuplicateLinks, OnDuplicate, Requisites};
+use reading::Sitemaps;
+use settings::Settings;
+use settings::values::CookieKeeping;
+use web::ScopeKind;
+
+/// Returns the names of the settings that admit more than before.
+pub(super) fn widened(before: &Settings, now: &Settings) -> Vec<&'static str> {
+    let compared = of_urls(before, now).into_iter();
+    let compared = compared.chain(of_visits(before, now));
+    let wider = compared.filter(|(_, is_wider)| *is_wider);
+    wider.map(|(name, _)| name).collect()
+}
+
+/// Compares the settings about URLs and links.
+fn of_urls(from: &Settings, to: &Settings) -> Vec<(&'static str, bool)> {
+    let lacks = |some: &[String], others: &[String]| some.iter().any(|one| !others.contains(one));
+    vec![
+        ("--max-depth", is_raised(from.max_depth, to.max_depth)),
+        ("--scope", breadth(to.scope) > breadth(from.scope)),
+        ("--exclude", lacks(&from.exclude, &to.exclude)),
+        (
+            "--include",
+            !from.include.is_empty()
+                && (to.include.is_empty() || lacks(&to.include, &from.include)),
+        ),
+        (
+            "--drop-parameters",
+            lacks(&from.drop_parameters, &to.drop_parameters),
+        ),
+        (
+            "--sort-parameters off",
+            from.sort_parameters.is_on() && !to.sort_parameters.is_on(),
+        ),
+        (
+            "--page-requisites",
+            extent(to.page_requisites) > extent(from.page_requisites),
+        ),
+        ("--forms", to.forms && !from.forms),
+        ("--script-links", to.script_links && !from.script_links),
+        ("--sitemaps", sitemaps(to) > sitemaps(from)),
+        ("--feeds", to.feeds.is_on() && !from.feeds.is_on()),
+        (
+            "--sitemap-from",
+            from.sitemap_from.is_some() && to.sitemap_from != from.sitemap_from,
+        ),
+        (
+            "--sitemap-to",
+            from.sitemap_to.is_some() && to.sitemap_to != from.sitemap_to,
+        ),
+    ]
+}
+
+/// Compares the settings about visits and limits.
+fn of_visits(from: &Settings, to: &Settings) -> Vec<(&'static str, bool)> {
+    let follows = |settings: &Settings| settings.on_duplicate == OnDuplicate::Follow;
+    vec![
+        ("--traps off", from.traps.is_on() && !to.traps.is_on()),
+        ("--ignore-robots", to.ignore_robots && !from.ignore_robots),
+        (
+            "--skip-rel",
+            to.skip_relations() != from.skip_relations() && !to.ignore_robots,
+        ),
+        (
+            "--duplicate-links",
+            rank(to.duplicate_links) > rank(from.duplicate_links),
+        ),
+        ("--on-duplicate", follows(to) && !follows(from)),
+        (
+            "--max-hosts-per-domain",
+            to.max_hosts_per_domain > from.max_hosts_per_domain,
+        ),
+        (
+            "--max-pages-per-pattern",
+            is_raised(from.max_pages_per_pattern, to.max_pages_per_pattern),
+        ),
+        ("--max-redirects", to.max_redirects > from.max_redirects),
+        ("--cookies", sends_cookies(to) && !sends_cookies(from)),
+        ("--types", from.types.is_some() && to.types != from.types),
+        (
+            "--languages",
+            from.languages.is_some() && to.languages != from.languages,
+        ),
+    ]
+}
+
+/// Returns true if cookies that servers set are sent back.
+pub(super) fn sends_cookies(settings: &Settings) -> bool {
+    settings.cookies == CookieKeeping::Session
+}
+
+/// Returns true if a limit was raised or removed.
+pub(super) fn is_raised<N: PartialOrd>(before: Option<N>, now: Option<N>) -> bool {
+    match (before, now) {
+        (Some(before), Some(now)) => now > before,
+        (Some(_), None) => true,
+        (None, _) => false,
+    }
+}
+
+/// Returns the rank of a scope: each scope includes all scopes with lower ranks.
+const fn breadth(scope: ScopeKind) -> u8 {
+    match scope {
+        ScopeKind::Prefix => 0,
+        ScopeKind::Host => 1,
+        ScopeKind::Domain => 2,
+        ScopeKind::Any => 3,
+    }
+}
+
+const fn extent(requisites: Requisites) -> u8 {
+    match requisites {
+        Requisites::Off => 0,
+        Requisites::Scope => 1,
+        Requisites::Any => 2,
+    }
+}
+
+/// Returns the rank of the sitemap setting.
+pub(super) const fn sitemaps(settings: &Settings) -> u8 {
+    match settings.sitemaps {
+        Sitemaps::Off => 0,
+        Sitemaps::On => 1,
+        Sitemaps::Guess => 2,
+    }
+}
+
+const fn rank(links: DuplicateLinks) -> u8 {
+    match links {
+        DuplicateLinks::None => 0,
+        DuplicateLinks::Probe => 1,
+        DuplicateLinks::Follow => 2,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use settings::values::Switch;
+
+    #[test]
+    fn settings_that_let_in_more_are_named_and_narrower_ones_are_not() {
+        let with = |change: fn(&mut Settings)| {
+            let mut settings = Settings::default();
+            change(&mut settings);
+            settings
+        };
+        let plain = with(|_| {});
+        let deep = with(|one| one.max_depth = Some(3));
+        let flat = with(|one| one.max_depth = Some(1));
+        let wide = with(|one| one.scope = ScopeKind::Domain);
+        let narrow = with(|one| one.exclude = vec!["/a".to_owned(), "/b".to_owned()]);
+        let less = with(|one| one.exclude = vec!["/b".to_owned()]);
+        let only = with(|one| one.include = vec!["/c".to_owned()]);
+        let shown = with(|one| one.page_requisites = Requisites::Scope);
+        let far = with(|one| one.max_redirects += 1);
+        let known = with(|one| one.cookies = CookieKeeping::Session);
+        let whole = with(|one| one.drop_parameters.clear());
+        let unsorted = with(|one| one.sort_parameters = Switch::Off);
+        for (before, now, names) in [
+            (&plain, &plain, &[][..]),
+            (&flat, &deep, &["--max-depth"]),
+            (&deep, &flat, &[]),
+            (&flat, &plain, &["--max-depth"]),
+            (&plain, &flat, &[]),
+            (&plain, &wide, &["--scope"]),
+            (&wide, &plain, &[]),
+            (&narrow, &less, &["--exclude"]),
+            (&less, &narrow, &[]),
+            (&only, &plain, &["--include"]),
+            (&plain, &only, &[]),
+            (&plain, &shown, &["--page-requisites"]),
+            (&shown, &plain, &[]),
+            (&plain, &far, &["--max-redirects"]),
+            (&far, &plain, &[]),
+            (&plain, &known, &["--cookies"]),
+            (&known, &plain, &[]),
+            (&plain, &whole, &["--drop-parameters"]),
+            (&whole, &plain, &[]),
+            (&plain, &unsorted, &["--sort-parameters off"]),
+            (&unsorted, &plain, &[]),
+        ] {
+            assert_eq!(widened(before, now), names);
+        }
+    }
+}
