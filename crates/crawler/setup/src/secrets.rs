@@ -109,7 +109,7 @@ impl GivenSecrets {
         let now = clock.now();
         let expired = self.cookies.iter().filter(|cookie| cookie.is_over(now));
         let (expired, cookies) = (expired.count(), self.cookies.len());
-        let some_for_all = self.fields.iter().any(|field| !field.origin().is_some());
+        let some_for_all = self.fields.iter().any(|field| field.origin().is_none());
         let of_hosts = with_logins(self.of_hosts, self.logins);
         let secrets =
             Secrets::new(self.fields, self.cookies, seeds).with_fields_of_hosts(of_hosts, seeds);

@@ -122,7 +122,7 @@ impl Netrc {
         };
         let unsayable = "its login or password is not valid in HTTP authentication";
         let field = field
-            .filter(|field| !field.origin().is_some())
+            .filter(|field| field.origin().is_none())
             .ok_or(wrong(unsayable))?;
         if !self.logins.iter().any(|(known, _)| *known == host) {
             self.logins.push((host, field));
