@@ -5,7 +5,7 @@
 //! the user asks twice. Leasing pauses while the disk is full, and while an override demands a
 //! pause ([`RuntimeOverrides`]).
 //!
-//! [`RuntimeOverrides`]: crate::RuntimeOverrides
+//! [`RuntimeOverrides`]: policy::RuntimeOverrides
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! From a page's URI to a connection: name, TCP, proxy, TLS, and a [`Wire`] around it.
 //!
 //! Names are resolved by the guarded resolver only. What each kind of proxy is asked for is in
-//! [`crate::client::proxy`].
+//! `requests/src/proxy_url.rs`.
 
 use std::error::Error as StdError;
 use std::future::ready;

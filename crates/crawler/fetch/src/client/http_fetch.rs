@@ -2,7 +2,7 @@
 //!
 //! Addresses are checked three times: an address in the URL before anything happens (the engine
 //! never asks a resolver for it), every address of a name when it is looked up, and the peer at the
-//! end. With a proxy the peer is the proxy; [`crate::client::proxy`] describes the checks then.
+//! end. With a proxy the peer is the proxy; `requests/src/proxy_url.rs` describes the checks then.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;

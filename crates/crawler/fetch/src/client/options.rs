@@ -46,7 +46,7 @@ pub struct FetchOptions {
     /// The client certificates of the crawler.
     pub client_certificates: ClientCertificates,
     /// The number of idle connections per host, the same as the maximum in use at a time (see
-    /// [`PacingRules::connections_per_host`](crate::PacingRules::connections_per_host)).
+    /// [`PacingRules::connections_per_host`](requests::PacingRules::connections_per_host)).
     pub connections_per_host: usize,
     /// The open files of the client.
     pub open_files: FileBudget,

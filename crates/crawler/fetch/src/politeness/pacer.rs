@@ -23,7 +23,7 @@
 //!
 //! By default the hosts of one address share a bound ([`AddressBound`]), and the same holds for it.
 //!
-//! [`AddressBound`]: crate::AddressBound
+//! [`AddressBound`]: requests::AddressBound
 //! [`GroupBy`]: web::GroupBy
 
 mod address;
