@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use shared_store::BUCKETS;
-use testkit::{Corpus, Postgres, Server};
+use testkit::{Corpus, Database, Postgres, Server};
 use tokio::time::Instant;
 
 use crate::{
@@ -224,7 +224,7 @@ fn silence(options: &Options, crawler: &Path, postgres: &Postgres) -> Result<(),
 struct SharedCrawl<'a> {
     crawler: &'a Path,
     postgres: &'a Postgres,
-    store: String,
+    store: Database,
 }
 
 /// Processes of nodes. They are killed when they are dropped.
