@@ -17,10 +17,10 @@
 //! pages off topic say nothing about new content.
 //!
 //! The module is pure: it has neither I/O nor a lock nor a clock. Records and visits go in, and
-//! decisions come out as values: the reason to exclude a leased URL, the next record to journal, the
-//! rows to queue again. The embedded store asks it, as do `JournalRebuild`, the nodes of a shared
-//! crawl by their working copies, and the store of `contract`; each writes the records and keeps
-//! the rows in its own way.
+//! decisions come out as values: the reason to exclude a leased URL, the next record to journal,
+//! the rows to queue again. The embedded store asks it, as do `JournalRebuild`, the nodes of a
+//! shared crawl by their working copies, and the store of `contract`; each writes the records and
+//! keeps the rows in its own way.
 //!
 //! Invariants: it is a function of the journal, and on disk as part of the frontier's tables
 //! (postcard). Two caps bound it. Beyond the cap on the patterns of a host, more general patterns
