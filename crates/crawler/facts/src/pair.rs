@@ -303,10 +303,10 @@ impl PageHistory {
 
     fn apply(&mut self, record: Record, url: &PageUrl) {
         match record {
-            Record::Settled(settled) if settled.visit.row.url == *url => {
-                self.row = Some(*settled.visit.row);
+            Record::Settled(settled) if settled.visit.record.url == *url => {
+                self.row = Some(*settled.visit.record);
             }
-            Record::Revoked { row, .. } if row.url == *url => self.row = None,
+            Record::Revoked { visit, .. } if visit.url == *url => self.row = None,
             Record::Admitted { page, signature } if page.url == *url => self.sign(*signature),
             Record::Retained(retained) if retained.page.url == *url => {
                 self.sign(retained.signature);

@@ -150,8 +150,8 @@ impl JournalScan {
                 Record::Forgotten { page: one } => {
                     scan.forgotten.insert(one);
                 }
-                Record::Settled(settled) if Some(&settled.visit.row.url) == page => {
-                    scan.visit = Some(*settled.visit.row);
+                Record::Settled(settled) if Some(&settled.visit.record.url) == page => {
+                    scan.visit = Some(*settled.visit.record);
                 }
                 _ => {}
             }
@@ -236,8 +236,8 @@ impl SimilarityQuery {
                     };
                     self.compare(&found.page.url, fate, &found.signature)
                 }
-                Record::Settled(settled) if !retained.contains(&settled.visit.row.url.key()) => {
-                    self.not_archived(&settled.visit.row)
+                Record::Settled(settled) if !retained.contains(&settled.visit.record.url.key()) => {
+                    self.not_archived(&settled.visit.record)
                 }
                 _ => None,
             };

@@ -169,7 +169,7 @@ fn original_of(
     };
     let mut found = None;
     for state in states {
-        for row in journal::rows(&state)? {
+        for row in journal::visits(&state)? {
             let row = row?;
             if row.kept && row.url == *url {
                 found = Some(row);
@@ -204,8 +204,8 @@ impl UrlHistory {
             {
                 self.crashes += 1;
             }
-            Record::Revoked { entry, row, .. } if row.url == *url => {
-                self.cut_pages.remove(&row);
+            Record::Revoked { entry, visit, .. } if visit.url == *url => {
+                self.cut_pages.remove(&visit);
                 self.row = None;
                 self.queued = Some(entry.discovered);
                 self.sequence = Some(entry.sequence);
@@ -219,13 +219,13 @@ impl UrlHistory {
                 if let Some(links) = excluded.find(|links| links.example == *url) {
                     self.excluded_by = Some(links.rule);
                 }
-                self.cut_pages.add(&visit.row);
+                self.cut_pages.add(&visit.record);
                 self.apply_discovered(settled.first, visit.finds, url);
                 if visit.reached.contains(url) {
-                    self.reached_from = Some(visit.row.url.clone());
+                    self.reached_from = Some(visit.record.url.clone());
                 }
-                if visit.row.url == *url {
-                    self.row = Some(*visit.row);
+                if visit.record.url == *url {
+                    self.row = Some(*visit.record);
                 }
             }
             Record::SeedAdopted { url } => self.adopted.push(url),

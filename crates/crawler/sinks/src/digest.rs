@@ -137,8 +137,8 @@ impl PayloadDigest {
         }
     }
 
-    /// Returns the payload's name in near-duplicate indexes: the first 128 bits. Crawls are compared
-    /// by the names of SHA-1 digests, independent of the algorithm of their archives.
+    /// Returns the payload's name in near-duplicate indexes: the first 128 bits. Crawls are
+    /// compared by the names of SHA-1 digests, independent of the algorithm of their archives.
     #[must_use]
     pub fn name(&self) -> u128 {
         let mut name = [0; 16];

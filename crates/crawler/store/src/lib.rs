@@ -7,7 +7,8 @@
 //! sentence of the traits' documentation. Its naive store in memory is the oracle for all others.
 //!
 //! The decisions that all stores share are here as well, and are pure: [`Known`] judges pages,
-//! [`Patterns`] judges URLs, [`LeasedProbes`] says which URLs are new. The crate [`journal`] has the events of a crawl, as values, and their files.
+//! [`Patterns`] judges URLs, [`LeasedProbes`] says which URLs are new. The crate [`journal`] has
+//! the events of a crawl, as values, and their files.
 
 mod budget;
 mod embedded;

@@ -1,9 +1,10 @@
 //! A PostgreSQL server of its own, in a temporary directory, for tests of the shared store.
 //!
-//! `initdb` and `postgres` are looked for on the PATH, and where Debian installs them. Tests that need
-//! them are marked `#[cfg_attr(not(postgres), ignore = "PostgreSQL is not installed")]`: the build
-//! script of their crate sets the flag. The server refuses to run as root; where tests do, it runs as the user `nobody`. A shell of that user
-//! starts and stops it, and stops it when the test process ends, however it ends.
+//! `initdb` and `postgres` are looked for on the PATH, and where Debian installs them. Tests that
+//! need them are marked `#[cfg_attr(not(postgres), ignore = "PostgreSQL is not installed")]`: the
+//! build script of their crate sets the flag. The server refuses to run as root; where tests do, it
+//! runs as the user `nobody`. A shell of that user starts and stops it, and stops it when the test
+//! process ends, however it ends.
 
 mod programs;
 

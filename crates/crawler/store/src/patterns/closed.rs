@@ -70,7 +70,7 @@ pub(super) struct LastLook {
 }
 
 impl LastLook {
-    /// Takes the last look at these rows.
+    /// Takes the last look at these records.
     pub(super) fn take(&mut self, left: &LeftRows) {
         self.taken = true;
         self.grace = left.len() as u64;

@@ -1,5 +1,5 @@
-//! The search for an installed PostgreSQL server. Build scripts include this file: where they find no
-//! server, the tests that need one are built as ignored.
+//! The search for an installed PostgreSQL server. Build scripts include this file: where they find
+//! no server, the tests that need one are built as ignored.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,9 +1,9 @@
 //! The stored groups of hosts: which are stale, and which values no watermark needs any more.
 //!
 //! Hosts are written in groups of neighbouring numbers; the state that does not belong to a host is
-//! a group of its own. A flush writes the groups that changed, each under the flush's position. Once
-//! it has its watermark, the values under earlier positions are *retired*: the next flush removes
-//! them.
+//! a group of its own. A flush writes the groups that changed, each under the flush's position.
+//! Once it has its watermark, the values under earlier positions are *retired*: the next flush
+//! removes them.
 //!
 //! Invariant: the value of a group at the watermark is neither overwritten nor removed.
 

@@ -2,8 +2,8 @@
 //!
 //! `crate::seen` and `crate::patterns` decide; this module moves the entries, and journals each
 //! move. The place of a probe behind everything else is dropped when its turn comes
-//! ([`Record::Superseded`]) if its URL was also found elsewhere, and its record is revoked if it was
-//! excluded by then.
+//! ([`Record::Superseded`]) if its URL was also found elsewhere, and its record is revoked if it
+//! was excluded by then.
 
 use journal::{DiscoveredUrl, Journal, Position, Record, StoreFault};
 
@@ -50,7 +50,7 @@ impl Queue {
             for place in places {
                 let void = void_at(journal, place)?;
                 let is_seen = |key| self.seen.contains(key);
-                let found = requeued(&void.row, void.priority, is_seen);
+                let found = requeued(&void.visit, void.priority, is_seen);
                 self.revoke_as(journal, found, void)?;
             }
         }
@@ -96,7 +96,7 @@ impl Queue {
 fn void_at(journal: &Journal, place: Position) -> Result<Void, StoreFault> {
     match journal.replay(place)?.next_record()? {
         Some((_, Record::Settled(settled))) => Ok(Void {
-            row: settled.visit.row,
+            visit: settled.visit.record,
             reached: Vec::new(),
             priority: settled.priority,
         }),
