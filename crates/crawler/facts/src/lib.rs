@@ -16,6 +16,7 @@ pub mod journal;
 pub mod leftovers;
 mod moves;
 pub mod page_counts;
+mod page_history;
 pub mod pair;
 pub mod patterns;
 mod readable_crawl;

@@ -9,17 +9,17 @@ use std::path::Path;
 
 use comparison::{ComparedPage, DifferingBlock, Frames, PageParts, PrintedBlock, differing_blocks};
 use differences::{PageOfPair, PageTextState, Pair, PrintedDifference, VerdictValues};
-use journal::{DuplicateRule, History, Record, StoreFault, VisitRecord};
+use journal::{DuplicateRule, History, VisitRecord};
 use messages::{CommandError, pasted, usage, word_of_shell};
-use neardup::{HashKey, PageSignature, PageText, SignatureBuilder, TextSignature};
+use neardup::{HashKey, PageText, SignatureBuilder, TextSignature};
 use serde::Serialize;
 use settings::input::parse_url;
 use settings::read_again::ArchivedPages;
 use settings::{Settings, crawl_directory};
-use store::EmbeddedStore;
 use web::PageUrl;
 
 use crate::frames::learned_frames;
+use crate::page_history::{OriginalPage, PageHistory};
 
 /// A page that repeats another, its original, and the verdict.
 pub struct JudgedPair {
@@ -115,13 +115,6 @@ impl<'a> ShownPage<'a> {
 /// A page of a pair, and its blocks if its text is known.
 type ReadPage = (PageOfPair, Option<ComparedPage>);
 
-/// The last visit of a page, and its signature if the journal has one.
-#[derive(Default)]
-struct PageHistory {
-    row: Option<VisitRecord>,
-    signature: Option<TextSignature>,
-}
-
 /// Returns the pair of a page of a crawl and the original that it repeats.
 ///
 /// # Errors
@@ -133,24 +126,41 @@ pub fn judged(directory: &Path, url: &str) -> Result<JudgedPair, CommandError> {
     let url = parse_url(url, &settings.canonical_form())?;
     let history = PageHistory::of(&state, &url)?;
     let shown = pasted(directory);
-    let Some(row) = history.row.clone() else {
+    let Some(visit) = &history.visit else {
         let message = format!("{url} was not visited in this crawl");
         let word = word_of_shell(url.as_str());
         return Err(
             usage(message).with_remedy(format!("`crawler why {shown} {word}` explains why"))
         );
     };
-    let original = row.duplicate_of.clone();
-    let (Some(original), Some(rule)) = (original, row.duplicate_rule()) else {
-        let message = format!(
-            "{url} is not a duplicate: its verdict is {}",
-            row.fate.as_str()
-        );
-        let remedy = format!("`crawler duplicates {shown}` lists the duplicates");
-        return Err(usage(message).with_remedy(remedy));
+    let original = OriginalPage::of(visit, directory, &settings)?;
+    match between(visit, &history, original.as_ref(), &settings)? {
+        Some(pair) => Ok(pair),
+        None => {
+            let message = format!(
+                "{url} is not a duplicate: its verdict is {}",
+                visit.fate.as_str()
+            );
+            let remedy = format!("`crawler duplicates {shown}` lists the duplicates");
+            Err(usage(message).with_remedy(remedy))
+        }
+    }
+}
+
+/// Returns the pair of the page with this visit and its original; `None` if the page is not a
+/// duplicate. `settings` are the settings of the page's crawl.
+pub(crate) fn between(
+    visit: &VisitRecord,
+    history: &PageHistory,
+    original: Option<&OriginalPage>,
+    settings: &Settings,
+) -> Result<Option<JudgedPair>, CommandError> {
+    let (Some(original_url), Some(rule)) = (&visit.duplicate_of, visit.duplicate_rule()) else {
+        return Ok(None);
     };
-    let (of_original, original_blocks) = original_page(&original, &row, directory, &settings)?;
-    let (mut of_member, mut member_blocks) = page(&url, &history, &settings);
+    let state = crawl_directory::state(&settings.out);
+    let (of_original, original_blocks) = original_page(original_url, original)?;
+    let (mut of_member, mut member_blocks) = page(&visit.url, history, settings);
     if of_member.text == PageTextState::NotKept && rule == DuplicateRule::SameBytes {
         of_member.text = of_original.text.clone();
         of_member.heading.clone_from(&of_original.heading);
@@ -158,63 +168,44 @@ pub fn judged(directory: &Path, url: &str) -> Result<JudgedPair, CommandError> {
     }
     let fingerprints = of_original.fingerprint.zip(of_member.fingerprint);
     let distance = fingerprints.map(|(one, two)| one.distance(two));
-    if distance != row.distance {
+    if distance != visit.distance {
         // A rebuilt crawl may have a new key, but the fingerprints in its archive have the old key.
         of_member.fingerprint = None;
     }
     if of_member.signature.is_none() {
-        of_member.signature = signature(&of_member, &state, &settings)?;
+        of_member.signature = signature(&of_member, &state, settings)?;
     }
     let thresholds = settings.comparison()?.thresholds;
     let frames = learned_frames(&state);
     let frames = Frames {
-        page: frames.of(&url.host()),
-        original: frames.of(&original.host()),
+        page: frames.of(&visit.url.host()),
+        original: frames.of(&original_url.host()),
         common: Some(&frames.common),
     };
     let blocks = member_blocks.zip(original_blocks);
     let by_canonical = rule == DuplicateRule::ByCanonical;
-    Ok(JudgedPair {
+    Ok(Some(JudgedPair {
         pair: Pair::of(of_original, of_member, &thresholds, by_canonical),
-        row,
+        row: visit.clone(),
         blocks: blocks.map(|(page, original)| differing_blocks(&page, &original, frames)),
-    })
+    }))
 }
 
-/// Returns the original of a visit's page: from this crawl, or from the newest crawl with the page
-/// that this crawl was run against.
-fn original_page(
-    url: &PageUrl,
-    row: &VisitRecord,
-    directory: &Path,
-    settings: &Settings,
-) -> Result<ReadPage, CommandError> {
-    let mut directories = vec![directory.to_owned()];
-    if row.of_earlier {
-        directories.clone_from(&settings.against);
-        directories.reverse();
-    }
-    for directory in directories {
-        let state = crawl_directory::state(&directory);
-        if !EmbeddedStore::exists(&state) {
-            continue;
-        }
-        let history = PageHistory::of(&state, url)?;
-        if history.row.as_ref().is_some_and(|row| row.kept) {
-            return Ok(page(url, &history, &Settings::of_crawl(&directory)?));
-        }
-    }
-    // It is still being visited, or its crawl is gone.
-    let unknown = PageOfPair {
-        url: url.to_string(),
-        ..PageOfPair::default()
+/// Returns the original, by the settings of the crawl that kept it.
+fn original_page(url: &PageUrl, original: Option<&OriginalPage>) -> Result<ReadPage, CommandError> {
+    let Some(OriginalPage { directory, history }) = original else {
+        let unknown = PageOfPair {
+            url: url.to_string(),
+            ..PageOfPair::default()
+        };
+        return Ok((unknown, None));
     };
-    Ok((unknown, None))
+    Ok(page(url, history, &Settings::of_crawl(directory)?))
 }
 
 /// Returns a page of the crawl with these settings, with its text if the archive has it.
 fn page(url: &PageUrl, history: &PageHistory, settings: &Settings) -> ReadPage {
-    let row = history.row.as_ref();
+    let row = history.visit.as_ref();
     let canonical = row.and_then(|row| row.canonical.as_ref());
     let mut page = PageOfPair {
         url: url.to_string(),
@@ -222,7 +213,7 @@ fn page(url: &PageUrl, history: &PageHistory, settings: &Settings) -> ReadPage {
         heading: None,
         canonical: canonical.map(PageUrl::to_string),
         fingerprint: row.and_then(|row| row.fingerprint),
-        signature: history.signature.clone(),
+        signature: history.text_signature(),
         text: PageTextState::NotKept,
     };
     let Some(row) = row else {
@@ -289,34 +280,4 @@ fn signature(
         fingerprint: page.fingerprint.unwrap_or(text.fingerprint),
         ..*text
     }))
-}
-
-impl PageHistory {
-    /// Reads a page's history from the journal in this directory.
-    fn of(state: &Path, url: &PageUrl) -> Result<Self, StoreFault> {
-        let mut history = Self::default();
-        for record in History::open(state)? {
-            history.apply(record?, url);
-        }
-        Ok(history)
-    }
-
-    fn apply(&mut self, record: Record, url: &PageUrl) {
-        match record {
-            Record::Settled(settled) if settled.visit.record.url == *url => {
-                self.row = Some(*settled.visit.record);
-            }
-            Record::Revoked { visit, .. } if visit.url == *url => self.row = None,
-            Record::Admitted { page, signature } if page.url == *url => self.sign(*signature),
-            Record::Retained(retained) if retained.page.url == *url => {
-                self.sign(retained.signature);
-            }
-            Record::Forgotten { page } if page == url.key() => self.signature = None,
-            _ => {}
-        }
-    }
-
-    fn sign(&mut self, signature: PageSignature) {
-        self.signature = signature.text.map(|text| *text);
-    }
 }

@@ -20,6 +20,7 @@ use sinks::PayloadDigest;
 use web::{PageUrl, UrlKey};
 
 pub use self::by_texts::ByTexts;
+use crate::page_history::PageHistory;
 
 /// A page that is similar to the page in question.
 #[derive(Serialize)]
@@ -50,11 +51,10 @@ struct SimilarityQuery {
 /// crawl for the longest texts.
 pub const NEAR: f64 = 0.70;
 
-/// The records of the page in question, and the forgotten pages of the whole crawl.
+/// The history of the page in question, and the forgotten pages of the whole crawl.
 #[derive(Default)]
 struct JournalScan {
-    signature: Option<PageSignature>,
-    visit: Option<VisitRecord>,
+    page: PageHistory,
     forgotten: HashSet<UrlKey>,
 }
 
@@ -137,23 +137,12 @@ impl JournalScan {
     fn of(state: &Path, page: Option<&PageUrl>) -> Result<Self, StoreFault> {
         let mut scan = Self::default();
         for record in History::open(state)? {
-            match record? {
-                Record::Admitted {
-                    page: one,
-                    signature,
-                } if Some(&one.url) == page => {
-                    scan.signature = Some(*signature);
-                }
-                Record::Retained(retained) if Some(&retained.page.url) == page => {
-                    scan.signature = Some(retained.signature);
-                }
-                Record::Forgotten { page: one } => {
-                    scan.forgotten.insert(one);
-                }
-                Record::Settled(settled) if Some(&settled.visit.record.url) == page => {
-                    scan.visit = Some(*settled.visit.record);
-                }
-                _ => {}
+            let record = record?;
+            if let Some(url) = page {
+                scan.page.apply(&record, url);
+            }
+            if let Record::Forgotten { page } = record {
+                scan.forgotten.insert(page);
             }
         }
         Ok(scan)
@@ -161,12 +150,10 @@ impl JournalScan {
 
     /// Returns the signature of a page. Messages refer to the crawl as `directory`.
     fn signature_of(&self, url: &PageUrl, directory: &str) -> Result<PageSignature, CommandError> {
-        if let Some(signature) = &self.signature
-            && !self.forgotten.contains(&url.key())
-        {
+        if let Some(signature) = &self.page.signature {
             return Ok(signature.clone());
         }
-        let Some(visit) = &self.visit else {
+        let Some(visit) = &self.page.visit else {
             return Err(
                 usage(format!("{url} was not visited in this crawl")).with_remedy(format!(
                     "`crawler export {directory}` lists the visited URLs"

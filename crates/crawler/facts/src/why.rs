@@ -8,7 +8,7 @@ mod cut_pages;
 mod topic;
 
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use comparison::{DifferingBlock, PrintedBlock};
 use export::VisitRow;
@@ -18,11 +18,12 @@ use serde::Serialize;
 use settings::input::parse_url;
 use settings::rules::scope_in_force;
 use settings::{Settings, crawl_directory, machine};
-use store::{CRASHES_TO_QUARANTINE, DomainCounts, EmbeddedStore};
+use store::{CRASHES_TO_QUARANTINE, DomainCounts};
 use web::{CanonicalForm, Host, PageUrl, TrapRules};
 
 use self::cut_pages::CutPages;
 pub use self::topic::TopicPart;
+use crate::page_history::{OriginalPage, PageHistory};
 use crate::pair;
 use crate::skipped::down_hosts::DownHosts;
 use crate::skipped::waiting_reason;
@@ -30,7 +31,7 @@ use crate::skipped::waiting_reason;
 /// The history of a URL in the journal.
 #[derive(Default)]
 struct UrlHistory {
-    row: Option<VisitRecord>,
+    page: PageHistory,
     /// The page whose redirect reached it.
     reached_from: Option<PageUrl>,
     queued: Option<DiscoveredUrl>,
@@ -40,7 +41,6 @@ struct UrlHistory {
     postponed: Option<u32>,
     /// The reason why it waits, if its host is down.
     waits_for_host: Option<String>,
-    original: Option<VisitRecord>,
     adopted: Vec<PageUrl>,
     /// The rule that classified it as a trap, if a page names it as the example.
     excluded_by: Option<String>,
@@ -118,21 +118,27 @@ impl Explanation {
         let settings = Settings::of_crawl(directory)?;
         let form = settings.canonical_form();
         let url = parse_url(url, &form)?;
-        let mut history = UrlHistory::of(&url, &state)?;
-        if let Some(row) = &history.row {
-            history.original = original_of(row, &state, &settings)?;
-        }
+        let history = UrlHistory::of(&url, &state)?;
         let (verdict, reason) = history.explain(&url, &settings, &form)?;
-        let blocks = match history.row.as_ref().map(|row| row.fate) {
-            Some(Fate::NearDuplicate) => pair::judged(directory, url.as_str())?.blocks,
+        let topic = history.topic_part(&settings)?;
+        let page = history.page;
+        let original = match &page.visit {
+            Some(visit) => OriginalPage::of(visit, directory, &settings)?,
+            None => None,
+        };
+        let blocks = match &page.visit {
+            Some(visit) if visit.fate == Fate::NearDuplicate => {
+                let pair = pair::between(visit, &page, original.as_ref(), &settings)?;
+                pair.and_then(|pair| pair.blocks)
+            }
             _ => None,
         };
         Ok(Self {
             verdict,
             reason,
-            topic: history.topic_part(&settings)?,
-            row: history.row,
-            original: history.original,
+            topic,
+            row: page.visit,
+            original: original.and_then(|original| original.history.visit),
             blocks,
             url,
         })
@@ -148,37 +154,6 @@ pub fn explain(directory: &Path, url: &str) -> Result<(&'static str, String), Co
     UrlHistory::of(&url, &state)?.explain(&url, &settings, &form)
 }
 
-/// Returns the visit of a duplicate's original; `None` if the page is not a duplicate, or if the
-/// earlier crawl with its original is gone.
-fn original_of(
-    row: &VisitRecord,
-    state: &Path,
-    settings: &Settings,
-) -> Result<Option<VisitRecord>, StoreFault> {
-    let Some(url) = &row.duplicate_of else {
-        return Ok(None);
-    };
-    let states: Vec<PathBuf> = if row.of_earlier {
-        let earlier = settings.against.iter();
-        let states = earlier.map(|directory| crawl_directory::state(directory));
-        states
-            .filter(|state| EmbeddedStore::exists(state))
-            .collect()
-    } else {
-        vec![state.to_owned()]
-    };
-    let mut found = None;
-    for state in states {
-        for row in journal::visits(&state)? {
-            let row = row?;
-            if row.kept && row.url == *url {
-                found = Some(row);
-            }
-        }
-    }
-    Ok(found)
-}
-
 impl UrlHistory {
     /// Reads the history of a URL from the journal of the store in `state`.
     fn of(url: &PageUrl, state: &Path) -> Result<Self, StoreFault> {
@@ -186,13 +161,14 @@ impl UrlHistory {
         for record in History::open(state)? {
             history.apply(record?, url);
         }
-        if history.row.is_none() && history.queued.is_some() {
+        if history.page.visit.is_none() && history.queued.is_some() {
             history.waits_for_host = DownHosts::read(state)?.explain(url);
         }
         Ok(history)
     }
 
     fn apply(&mut self, record: Record, url: &PageUrl) {
+        self.page.apply(&record, url);
         match record {
             Record::Discovered { first, finds } => self.apply_discovered(first, finds, url),
             Record::Held { finds } => {
@@ -206,7 +182,6 @@ impl UrlHistory {
             }
             Record::Revoked { entry, visit, .. } if visit.url == *url => {
                 self.cut_pages.remove(&visit);
-                self.row = None;
                 self.queued = Some(entry.discovered);
                 self.sequence = Some(entry.sequence);
             }
@@ -223,9 +198,6 @@ impl UrlHistory {
                 self.apply_discovered(settled.first, visit.finds, url);
                 if visit.reached.contains(url) {
                     self.reached_from = Some(visit.record.url.clone());
-                }
-                if visit.record.url == *url {
-                    self.row = Some(*visit.record);
                 }
             }
             Record::SeedAdopted { url } => self.adopted.push(url),
@@ -248,7 +220,7 @@ impl UrlHistory {
 
     /// Returns the topic's part in the decision; `None` in a crawl without a topic.
     fn topic_part(&self, settings: &Settings) -> Result<Option<TopicPart>, CommandError> {
-        match (&self.row, &self.queued) {
+        match (&self.page.visit, &self.queued) {
             (Some(row), _) => Ok(TopicPart::of_page(settings, row)),
             (None, Some(found)) => TopicPart::of_link(settings, found),
             (None, None) => Ok(None),
@@ -261,7 +233,7 @@ impl UrlHistory {
         settings: &Settings,
         form: &CanonicalForm,
     ) -> Result<(&'static str, String), CommandError> {
-        if let Some(row) = &self.row {
+        if let Some(row) = &self.page.visit {
             let kept = || "its content is new, and was archived".to_owned();
             let mut reason = row.reason_text().unwrap_or_else(kept);
             if let (Some(ReasonKind::DuplicateLinks), Some(via)) = (ReasonKind::of(row), &row.via) {

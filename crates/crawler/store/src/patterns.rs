@@ -20,7 +20,7 @@
 //! decisions come out as values: the reason to exclude a leased URL, the next record to journal,
 //! the records to queue again. The embedded store asks it, as do `JournalRebuild`, the nodes of a
 //! shared crawl by their working copies, and the store of `contract`; each writes the records and
-//! keeps the records in its own way.
+//! keeps them in its own way.
 //!
 //! Invariants: it is a function of the journal, and on disk as part of the frontier's tables
 //! (postcard). Two caps bound it. Beyond the cap on the patterns of a host, more general patterns
@@ -39,7 +39,7 @@ use journal::{DiscoveredUrl, Fate, Harvest, PatternName, Reason, Record, VisitRe
 use serde::{Deserialize, Serialize};
 use web::{Generality, PageUrl, UrlPattern};
 
-pub use self::left::LeftRows;
+pub use self::left::LeftRecords;
 use self::left::MAX_LEFT_RECORDS;
 pub use self::pattern::{Example, PatternState};
 use self::pattern::{Pattern, Visit};

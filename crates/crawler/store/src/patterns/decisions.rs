@@ -12,7 +12,7 @@ use journal::{DiscoveredUrl, PatternName, QueueEntry, Reason, Record, UrlHarvest
 use web::{Host, PageUrl, UrlKey, UrlPattern};
 
 use super::Patterns;
-use super::left::LeftRows;
+use super::left::LeftRecords;
 use super::pattern::PatternState;
 use super::probes::Probes;
 use crate::frontier::FrontierRules;
@@ -142,7 +142,7 @@ impl Patterns {
 
     /// Returns the next records to revoke: a pattern or folder left them out, and is open again.
     #[must_use]
-    pub fn to_requeue(&self) -> Option<&LeftRows> {
+    pub fn to_requeue(&self) -> Option<&LeftRecords> {
         if self.left_records == 0 {
             return None;
         }

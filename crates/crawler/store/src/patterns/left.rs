@@ -13,9 +13,9 @@ pub(super) const MAX_LEFT_RECORDS: usize = 1 << 20;
 
 /// The places of records in the journal.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LeftRows(BTreeMap<u64, u64>);
+pub struct LeftRecords(BTreeMap<u64, u64>);
 
-impl LeftRows {
+impl LeftRecords {
     /// Adds a record. Returns false if it was already there.
     pub(super) fn insert(&mut self, page: UrlKey, place: u64) -> bool {
         self.0.insert(page.as_u64(), place).is_none()

@@ -8,7 +8,7 @@ use web::{Generality, UrlKey, UrlPattern};
 
 use super::PatternReport;
 use super::closed::{Closed, LastLook};
-use super::left::LeftRows;
+use super::left::LeftRecords;
 
 /// The generality of parameters, which follows the generalities of patterns.
 pub(super) const PARAMETER: u8 = Generality::ALL.len() as u8;
@@ -136,7 +136,7 @@ pub(super) struct Pattern {
     touched: u64,
     examples: Vec<Example>,
     /// The records of the URLs excluded since it was closed.
-    left: LeftRows,
+    left: LeftRecords,
     /// Number of records of its URLs that parameters excluded and remember.
     pub(super) left_to_parameters: u64,
     last_look: LastLook,
@@ -158,7 +158,7 @@ impl Pattern {
             closed: None,
             touched: 0,
             examples: Vec::new(),
-            left: LeftRows::default(),
+            left: LeftRecords::default(),
             left_to_parameters: 0,
             last_look: LastLook::default(),
         }
@@ -229,7 +229,7 @@ impl Pattern {
     }
 
     /// Returns the remembered records of the URLs that were excluded.
-    pub(super) fn left(&self) -> &LeftRows {
+    pub(super) fn left(&self) -> &LeftRecords {
         &self.left
     }
 
@@ -251,7 +251,7 @@ impl Pattern {
     }
 
     /// Returns the records that it excluded while it was closed, if it is open.
-    pub(super) fn to_requeue(&self) -> Option<&LeftRows> {
+    pub(super) fn to_requeue(&self) -> Option<&LeftRecords> {
         (self.closed.is_none() && !self.left.is_empty()).then_some(&self.left)
     }
 

@@ -31,7 +31,7 @@ use serde::{Deserialize, Serialize};
 use web::{Host, PageUrl, UrlKey, UrlPattern};
 
 use super::closed::{Closed, LastLook};
-use super::left::LeftRows;
+use super::left::LeftRecords;
 use super::pattern::{Example, PatternState, Visit};
 use super::{PatternReport, set_member};
 
@@ -71,7 +71,7 @@ struct Folder {
     reopened: bool,
     last_look: LastLook,
     examples: Vec<Example>,
-    left: LeftRows,
+    left: LeftRecords,
 }
 
 impl Probes {
@@ -166,7 +166,7 @@ impl Probes {
     }
 
     /// Returns the records that a folder excluded while it was closed, if it is open again.
-    pub(super) fn to_requeue(&self) -> Option<&LeftRows> {
+    pub(super) fn to_requeue(&self) -> Option<&LeftRecords> {
         let open = |folder: &&Folder| folder.reopened && !folder.left.is_empty();
         self.folders.values().find(open).map(|folder| &folder.left)
     }

@@ -2,8 +2,8 @@
 //!
 //! `crate::seen` and `crate::patterns` decide; this module moves the entries, and journals each
 //! move. The place of a probe behind everything else is dropped when its turn comes
-//! ([`Record::Superseded`]) if its URL was also found elsewhere, and its record is revoked if it
-//! was excluded by then.
+//! ([`Record::Superseded`]) if its URL was also found elsewhere. Its record is revoked if it was
+//! excluded by then.
 
 use journal::{DiscoveredUrl, Journal, Position, Record, StoreFault};
 
