@@ -254,7 +254,7 @@ fn each_page_of(
 /// Fates of the pages in other crawlers' files, by place.
 type ForeignVisits = HashMap<(String, u64), Fate>;
 
-/// Returns the fates of pages in other crawlers' files. These are only in visits, not in the
+/// Returns the fates of pages in other crawlers' files. These are only in the journal, not in the
 /// archive.
 fn foreign_visits(archive: &Path) -> Result<ForeignVisits, CommandError> {
     let state = crawl_directory::state(archive.parent().unwrap_or(archive));

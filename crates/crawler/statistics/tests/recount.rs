@@ -549,7 +549,8 @@ proptest! {
         for visit in &visits {
             let position = at_once.position_of(&visit.url).expect("it was visited");
             let record = journal::record_at(state.path(), position).unwrap();
-            let found = matches!(record, Record::Settled(settled) if *settled.visit.record == *visit);
+            let is_it = |settled: &SettledVisit| *settled.visit.record == *visit;
+            let found = matches!(record, Record::Settled(settled) if is_it(&settled));
             prop_assert!(found, "{}", visit.url);
         }
         for page in history.waiting.keys() {

@@ -176,7 +176,7 @@ impl Patterns {
         self.left_records += usize::from(remembered);
         if remembered {
             self.change_beside(&name, &record.url, |pattern| {
-                pattern.left_to_parameters += 1
+                pattern.left_to_parameters += 1;
             });
         }
         if self.count > MAX_PATTERNS {
