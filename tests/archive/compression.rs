@@ -257,14 +257,18 @@ fn a_state_is_rebuilt_from_an_archive_of_any_compression() {
     let packed = Packed::new();
     for packing in PACKINGS {
         let crawl = packed.crawled(packing);
-        let rows = crawl.rows();
+        let visits = crawl.visits();
         let rebuilt = crawl.run_command(&["rebuild", "crawl"]);
         assert_eq!(rebuilt.code, Some(0), "{packing:?}: {rebuilt:?}");
-        assert_eq!(crawl.rows(), rows, "{packing:?}");
+        assert_eq!(crawl.visits(), visits, "{packing:?}");
         crawl.agrees();
         let rebuilt = crawl.run_command(&["rebuild", "crawl", "--from-archive", "--hash-key", KEY]);
         assert_eq!(rebuilt.code, Some(0), "{packing:?}: {rebuilt:?}");
-        assert_eq!(as_archived(crawl.rows()), as_archived(rows), "{packing:?}");
+        assert_eq!(
+            as_archived(crawl.visits()),
+            as_archived(visits),
+            "{packing:?}"
+        );
         crawl.agrees();
         // The crawl is complete, and nothing is done twice.
         let asked = packed.server.log().len();
@@ -311,11 +315,15 @@ fn a_crawl_with_since_reads_an_archive_of_any_compression() {
                 .output,
             ""
         );
-        let rows = second.rows();
+        let visits = second.visits();
         let rebuilt =
             second.run_command(&["rebuild", "crawl", "--from-archive", "--hash-key", KEY]);
         assert_eq!(rebuilt.code, Some(0), "{packing:?}: {rebuilt:?}");
-        assert_eq!(as_archived(second.rows()), as_archived(rows), "{packing:?}");
+        assert_eq!(
+            as_archived(second.visits()),
+            as_archived(visits),
+            "{packing:?}"
+        );
         second.is_sound();
     }
 }
@@ -345,10 +353,10 @@ fn a_crawl_continues_under_any_other_compression() {
     let run = crawl.run_with(&["--max-pages=1000"]);
     assert_eq!(run.summary()["unique"], 24, "{run:?}");
     crawl.agrees();
-    let rows = crawl.rows();
+    let visits = crawl.visits();
     let rebuilt = crawl.run_command(&["rebuild", "crawl", "--from-archive", "--hash-key", KEY]);
     assert_eq!(rebuilt.code, Some(0), "{rebuilt:?}");
-    assert_eq!(as_archived(crawl.rows()), as_archived(rows));
+    assert_eq!(as_archived(crawl.visits()), as_archived(visits));
     crawl.agrees();
     assert_eq!(crawl.run_command(&["reindex", "crawl"]).code, Some(0));
     crawl.agrees();

@@ -165,17 +165,17 @@ fn visit_records_name_the_location_of_the_page_in_the_archive() {
     let (_server, crawl) = crawled();
     let records = crawl.records();
     let file = crawl.archive_files().remove(0);
-    for row in crawl.rows() {
+    for visit in crawl.visits() {
         assert_eq!(
-            row["warc_file"].as_str(),
+            visit["warc_file"].as_str(),
             file.file_name().unwrap().to_str()
         );
         let record = records
             .iter()
-            .find(|record| row["warc_offset"] == record.offset)
+            .find(|record| visit["warc_offset"] == record.offset)
             .unwrap();
-        assert_eq!(record.kind(), "response", "{row}");
-        assert_eq!(record.target(), row["final_url"].as_str());
+        assert_eq!(record.kind(), "response", "{visit}");
+        assert_eq!(record.target(), visit["final_url"].as_str());
     }
 }
 
@@ -219,12 +219,12 @@ fn a_full_file_is_followed_by_another() {
 fn a_failed_page_is_archived_with_its_answer() {
     let (server, crawl) = crawled();
     for (path, status) in [("/missing", 404), ("/forbidden", 403)] {
-        let row = crawl.row(&server.url(HOST, path));
+        let visit = crawl.visit(&server.url(HOST, path));
         assert_eq!(
-            (&row["verdict"], &row["status"]),
+            (&visit["verdict"], &visit["status"]),
             (&"failed".into(), &status.into())
         );
-        assert_eq!(row["reason"], format!("HTTP status {status}"));
+        assert_eq!(visit["reason"], format!("HTTP status {status}"));
         assert_eq!(
             crawl.notes_about(&server.url(HOST, path))["verdict"],
             "failed"

@@ -58,20 +58,20 @@ impl Crawl {
     /// Asserts that each unique page with text is found exactly once, nothing else is, and `verify`
     /// agrees.
     pub(crate) fn finds_each_page_once(&self) {
-        let rows = self.rows();
-        let texts = rows
+        let visits = self.visits();
+        let texts = visits
             .iter()
-            .filter(|row| row["verdict"] == "unique" && row["charset"].is_string());
-        let expected: BTreeMap<_, _> = texts.map(|row| (place(row), 1)).collect();
-        assert!(expected.len() >= 8, "{rows:?}");
+            .filter(|visit| visit["verdict"] == "unique" && visit["charset"].is_string());
+        let expected: BTreeMap<_, _> = texts.map(|visit| (place(visit), 1)).collect();
+        assert!(expected.len() >= 8, "{visits:?}");
         assert_eq!(self.places_found(), expected);
         self.is_sound();
     }
 }
 
-fn place(row: &Value) -> (String, u64) {
-    let file = row["warc_file"].as_str().unwrap().to_owned();
-    (file, row["warc_offset"].as_u64().unwrap())
+fn place(visit: &Value) -> (String, u64) {
+    let file = visit["warc_file"].as_str().unwrap().to_owned();
+    (file, visit["warc_offset"].as_u64().unwrap())
 }
 
 #[test]
@@ -79,18 +79,18 @@ fn unique_pages_are_found_by_their_words_each_once() {
     let Searched { crawl, _server } = searched(&[]);
     crawl.complete();
     crawl.finds_each_page_once();
-    let rows = crawl.rows();
-    let titled = rows
+    let visits = crawl.visits();
+    let titled = visits
         .iter()
-        .filter(|row| row["verdict"] == "unique" && row["title"].is_string());
-    for row in titled.take(5) {
-        let title = row["title"].as_str().unwrap();
+        .filter(|visit| visit["verdict"] == "unique" && visit["title"].is_string());
+    for visit in titled.take(5) {
+        let title = visit["title"].as_str().unwrap();
         let hits = crawl.hits(&format!("title:\"{title}\""), &["--limit", "1000"]);
-        let own = hits.iter().find(|hit| place(hit) == place(row));
+        let own = hits.iter().find(|hit| place(hit) == place(visit));
         let own = own.unwrap_or_else(|| panic!("{title} is not found: {hits:?}"));
         assert_eq!(
             (&own["title"], &own["language"]),
-            (&row["title"], &row["language"])
+            (&visit["title"], &visit["language"])
         );
         assert!(
             own["snippet"].is_string() && own["highlights"].is_array(),
@@ -113,10 +113,10 @@ fn unique_pages_are_found_by_their_words_each_once() {
 fn duplicates_of_a_hit_are_listed_on_request() {
     let Searched { crawl, _server } = searched(&[]);
     crawl.complete();
-    let rows = crawl.rows();
-    let repeats: Vec<&Value> = rows
+    let visits = crawl.visits();
+    let repeats: Vec<&Value> = visits
         .iter()
-        .filter(|row| row["duplicate_of"].is_string())
+        .filter(|visit| visit["duplicate_of"].is_string())
         .collect();
     assert!(!repeats.is_empty());
     let hits = crawl.hits(
@@ -128,16 +128,16 @@ fn duplicates_of_a_hit_are_listed_on_request() {
         .flat_map(|hit| hit["duplicates"].as_array().unwrap())
         .map(|duplicate| duplicate["url"].as_str().unwrap())
         .collect();
-    for row in repeats {
-        let original = rows
+    for visit in repeats {
+        let original = visits
             .iter()
-            .find(|other| other["url"] == row["duplicate_of"])
+            .find(|other| other["url"] == visit["duplicate_of"])
             .unwrap();
         let is_text = original["charset"].is_string();
         assert_eq!(
-            duplicates.contains(&row["url"].as_str().unwrap()),
+            duplicates.contains(&visit["url"].as_str().unwrap()),
             is_text,
-            "{row}"
+            "{visit}"
         );
     }
 }

@@ -193,7 +193,7 @@ fn every_link_of_the_toy_web_leads_to_a_file_or_to_the_web() {
     // Pages in any charset are UTF-8.
     for charset_page in toy.charset_pages() {
         let url = toy.url(charset_page.page, server.port());
-        let title = crawl.row(&url)["title"].as_str().unwrap().to_owned();
+        let title = crawl.visit(&url)["title"].as_str().unwrap().to_owned();
         let found = files.iter().any(|(name, bytes)| {
             name.ends_with(".html") && String::from_utf8_lossy(bytes).contains(&title)
         });

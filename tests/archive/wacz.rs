@@ -134,10 +134,10 @@ fn a_package_has_the_unchanged_archive_and_an_index_of_its_records() {
         .collect();
     assert_eq!(urls, expected.iter().map(String::as_str).collect());
     for page in &pages[1..] {
-        let row = crawl.row(page["url"].as_str().unwrap());
+        let visit = crawl.visit(page["url"].as_str().unwrap());
         assert_eq!(
             (&page["ts"], &page["title"]),
-            (&row["fetched_at"], &row["title"])
+            (&visit["fetched_at"], &visit["title"])
         );
     }
 
@@ -220,7 +220,7 @@ fn a_running_crawl_is_refused_and_a_killed_one_is_packed_up_to_its_commit_point(
     let packed = file(&wacz, &format!("archive/{name}"));
     assert!(packed.len() as u64 <= length && fs::read(&open).unwrap().starts_with(&packed));
     let report = is_valid(&crawl);
-    let kept = crawl.rows().len();
+    let kept = crawl.visits().len();
     assert_eq!(report["pages"], kept);
     quota.set(usize::MAX);
     crawl.complete();

@@ -197,9 +197,9 @@ fn queued_urls_are_excluded_at_once_and_later_links_are_let_in_again() {
             "{path}"
         );
     }
-    let row = crawl.row(&server.url(HOST, "/private/queued"));
+    let visit = crawl.visit(&server.url(HOST, "/private/queued"));
     assert_eq!(
-        (&row["verdict"], &row["reason"]),
+        (&visit["verdict"], &visit["reason"]),
         (
             &"excluded".into(),
             &"excluded by control.toml: the expression \"/private/\" matches it".into()

@@ -184,7 +184,7 @@ fn a_duplicate_is_shown_beside_its_original_with_the_figures_of_the_verdict() {
 }
 
 #[test]
-fn without_its_text_a_not_archived_page_has_the_figures_of_its_row() {
+fn without_its_text_a_not_archived_page_has_the_figures_of_its_visit() {
     let server = site();
     let crawl = crawl(&server);
     crawl.complete();
@@ -276,20 +276,20 @@ fn not_archived_pages_keep_their_text_on_request_and_every_reader_of_the_archive
     assert!(index == of_files(&crawl), "the index of the files differs");
 
     // The archive has four digits of a resemblance.
-    let rows = || -> Vec<Value> {
-        let mut rows = crawl.rows();
-        for row in &mut rows {
-            if let Some(resemblance) = row["resemblance"].as_f64() {
-                row["resemblance"] = format!("{resemblance:.4}").into();
+    let visits = || -> Vec<Value> {
+        let mut visits = crawl.visits();
+        for visit in &mut visits {
+            if let Some(resemblance) = visit["resemblance"].as_f64() {
+                visit["resemblance"] = format!("{resemblance:.4}").into();
             }
         }
-        rows
+        visits
     };
-    let before = rows();
+    let before = visits();
     let rebuild = ["rebuild", "crawl", "--from-archive", "--hash-key", KEY];
     let rebuilt = crawl.run_command(&rebuild);
     assert_eq!(rebuilt.code, Some(0), "{rebuilt:?}");
-    assert_eq!(rows(), before);
+    assert_eq!(visits(), before);
     assert_eq!(show(), near);
     crawl.is_sound();
 }

@@ -116,9 +116,9 @@ fn the_link_graph_has_each_link_of_each_archived_page() {
     assert!(!has("/copy") && !has("/missing"), "{links:?}");
     assert!(
         crawl
-            .rows()
+            .visits()
             .iter()
-            .all(|row| row["url"] != server.url(HOST, "/two"))
+            .all(|visit| visit["url"] != server.url(HOST, "/two"))
     );
 }
 
@@ -158,10 +158,10 @@ fn visits_have_their_kind_and_their_canonical_page() {
         .seeds(&[server.url(HOST, "/")])
         .with(&["--page-requisites", "--tries=1"]);
     crawl.complete();
-    let home = crawl.row(&server.url(HOST, "/"));
+    let home = crawl.visit(&server.url(HOST, "/"));
     assert_eq!(home["kind"], "page");
     assert_eq!(home["canonical"], server.url(HOST, "/home"));
-    let image = crawl.row(&server.url(HOST, "/x.png"));
+    let image = crawl.visit(&server.url(HOST, "/x.png"));
     assert_eq!(
         (&image["kind"], &image["canonical"]),
         (&"requisite".into(), &Value::Null)
@@ -176,15 +176,15 @@ fn sources_of_links_come_in_the_order_of_the_visits() {
         .map(|link| link["source"].as_str().unwrap().to_owned())
         .collect();
     sources.dedup();
-    let mut visited = crawl.rows();
-    visited.retain(|row| {
+    let mut visited = crawl.visits();
+    visited.retain(|visit| {
         sources
             .iter()
-            .any(|source| row["final_url"] == source.as_str())
+            .any(|source| visit["final_url"] == source.as_str())
     });
     let visited: Vec<&str> = visited
         .iter()
-        .map(|row| row["final_url"].as_str().unwrap())
+        .map(|visit| visit["final_url"].as_str().unwrap())
         .collect();
     assert_eq!(sources, visited);
 }
@@ -323,7 +323,7 @@ fn a_title_that_a_spreadsheet_would_run_is_neutralised_in_csv_unless_raw_is_give
         fields(&[&raw[..], &["--links"]].concat(), "anchor"),
         ["@SUM(A1)"]
     );
-    assert_eq!(crawl.row(&server.url(HOST, "/"))["title"], TITLE);
+    assert_eq!(crawl.visit(&server.url(HOST, "/"))["title"], TITLE);
     // Our own numbers stay numbers.
     assert_eq!(fields(&csv, "depth")[0], "0");
 }
@@ -412,13 +412,13 @@ fn on_a_full_disk_the_old_file_stays_and_the_partial_one_is_continued_later() {
 fn a_page_that_the_archive_lost_is_counted_and_the_links_of_the_others_are_exported() {
     let (server, crawl) = crawled();
     let before = links(&crawl);
-    let row = crawl.row(&server.url(HOST, "/one"));
+    let visit = crawl.visit(&server.url(HOST, "/one"));
     let file = crawl
         .out()
         .join("archive")
-        .join(row["warc_file"].as_str().unwrap());
+        .join(visit["warc_file"].as_str().unwrap());
     let mut bytes = std::fs::read(&file).unwrap();
-    let at = row["warc_offset"].as_u64().unwrap() as usize;
+    let at = visit["warc_offset"].as_u64().unwrap() as usize;
     bytes[at..at + 4].fill(0);
     std::fs::write(&file, bytes).unwrap();
     let run = crawl.run_command(&["export", "crawl", "--links", "--output", "links"]);

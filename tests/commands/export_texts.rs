@@ -98,7 +98,7 @@ fn each_kept_page_is_a_row_with_its_text_and_its_figures() {
     assert_eq!(row["final_url"], home);
     assert_eq!(row["language"], "en");
     assert_eq!(row["title"], "Owls & boats");
-    assert_eq!(row["fetched_at"], crawl.row(&home)["fetched_at"]);
+    assert_eq!(row["fetched_at"], crawl.visit(&home)["fetched_at"]);
     let digest = PayloadDigest::of(first_page().as_bytes()).to_string();
     assert_eq!(row["digest"], digest);
     assert_eq!(row["cluster"], home);
@@ -349,13 +349,13 @@ fn an_export_of_texts_that_was_cut_is_completed_and_a_compressed_one_leaves_no_d
 fn a_page_that_the_archive_lost_is_named_and_the_others_are_exported() {
     let (server, crawl) = crawled(&[]);
     let lost = server.url(HOST, "/b");
-    let row = crawl.row(&lost);
+    let visit = crawl.visit(&lost);
     let file = crawl
         .out()
         .join("archive")
-        .join(row["warc_file"].as_str().unwrap());
+        .join(visit["warc_file"].as_str().unwrap());
     let mut bytes = std::fs::read(&file).unwrap();
-    let at = row["warc_offset"].as_u64().unwrap() as usize;
+    let at = visit["warc_offset"].as_u64().unwrap() as usize;
     bytes[at..at + 4].fill(0);
     std::fs::write(&file, bytes).unwrap();
     let run = crawl.run_command(&["export", "crawl", "--text", "--output", "texts"]);

@@ -106,9 +106,9 @@ fn export_has_the_columns_of_the_contract_in_its_order() {
         .map(|record| record.unwrap()[0].to_owned())
         .collect();
     let from_json: Vec<String> = crawl
-        .rows()
+        .visits()
         .iter()
-        .map(|row| row["url"].as_str().unwrap().to_owned())
+        .map(|visit| visit["url"].as_str().unwrap().to_owned())
         .collect();
     assert_eq!(from_csv, from_json);
 }
@@ -117,12 +117,14 @@ fn export_has_the_columns_of_the_contract_in_its_order() {
 fn the_signature_of_each_page_that_was_kept_is_exported_with_its_fingerprint() {
     let (_server, crawl) = crawled();
     let signatures = crawl.json_lines(&["export", "crawl", "--signatures"]);
-    let kept = crawl.rows();
-    let kept = kept.iter().filter(|row| row["verdict"] == "unique");
-    let expected: Vec<_> = kept.map(|row| (&row["url"], &row["fingerprint"])).collect();
+    let kept = crawl.visits();
+    let kept = kept.iter().filter(|visit| visit["verdict"] == "unique");
+    let expected: Vec<_> = kept
+        .map(|visit| (&visit["url"], &visit["fingerprint"]))
+        .collect();
     let found: Vec<_> = signatures
         .iter()
-        .map(|row| (&row["url"], &row["fingerprint"]))
+        .map(|visit| (&visit["url"], &visit["fingerprint"]))
         .collect();
     assert!(expected.len() > 1);
     assert_eq!(found, expected);
@@ -136,7 +138,7 @@ fn the_signature_of_each_page_that_was_kept_is_exported_with_its_fingerprint() {
 #[test]
 fn export_has_everything_known_about_a_page() {
     let (server, crawl) = crawled();
-    let row = crawl.row(&server.url(HOST, "/old"));
+    let visit = crawl.visit(&server.url(HOST, "/old"));
     let sent = server.log().body(HOST, "/new").unwrap().len()
         + server.log().body(HOST, "/old").unwrap().len();
     for (name, value) in [
@@ -151,14 +153,14 @@ fn export_has_everything_known_about_a_page() {
         ("verdict", "unique".into()),
         ("duplicate_of", serde_json::Value::Null),
     ] {
-        assert_eq!(row[name], value, "{name} in {row}");
+        assert_eq!(visit[name], value, "{name} in {visit}");
     }
-    let at = row["fetched_at"].as_str().unwrap();
+    let at = visit["fetched_at"].as_str().unwrap();
     assert!(
         at.len() == 24 && at.ends_with('Z') && at.as_bytes()[10] == b'T',
         "{at}"
     );
-    assert_eq!(row["fingerprint"].as_str().unwrap().len(), 16);
+    assert_eq!(visit["fingerprint"].as_str().unwrap().len(), 16);
 }
 
 #[test]

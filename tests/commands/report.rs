@@ -92,11 +92,11 @@ fn table(page: &Html, selector: &str) -> Vec<Vec<String>> {
     page.select(&rows).map(cells_of).collect()
 }
 
-/// Counts the rows of an export by a column.
-fn counted(rows: &[Value], column: &str) -> BTreeMap<String, u64> {
+/// Counts the visits of an export by a column.
+fn counted(visits: &[Value], column: &str) -> BTreeMap<String, u64> {
     let mut counts = BTreeMap::new();
-    for row in rows {
-        let name = match &row[column] {
+    for visit in visits {
+        let name = match &visit[column] {
             Value::Null => continue,
             Value::String(name) => name.clone(),
             other => other.to_string(),
@@ -119,8 +119,8 @@ fn tally(counts: &Value) -> BTreeMap<String, u64> {
 #[test]
 fn the_figures_are_those_of_the_export() {
     let (server, crawl) = crawled();
-    let (report, rows) = (json(&crawl), crawl.rows());
-    let verdicts = counted(&rows, "verdict");
+    let (report, visits) = (json(&crawl), crawl.visits());
+    let verdicts = counted(&visits, "verdict");
     for (name, verdict) in [
         ("unique", "unique"),
         ("exact_duplicates", "exact-duplicate"),
@@ -133,20 +133,23 @@ fn the_figures_are_those_of_the_export() {
             "{name}: {verdicts:?}"
         );
     }
-    assert_eq!(tally(&report["status_codes"]), counted(&rows, "status"));
-    assert_eq!(tally(&report["types"]), counted(&rows, "content_type"));
-    let bytes: u64 = rows.iter().map(|row| row["bytes"].as_u64().unwrap()).sum();
-    assert_eq!(report["summary"]["bytes"], bytes);
-    let near = rows
+    assert_eq!(tally(&report["status_codes"]), counted(&visits, "status"));
+    assert_eq!(tally(&report["types"]), counted(&visits, "content_type"));
+    let bytes: u64 = visits
         .iter()
-        .find(|row| row["verdict"] == "near-duplicate")
+        .map(|visit| visit["bytes"].as_u64().unwrap())
+        .sum();
+    assert_eq!(report["summary"]["bytes"], bytes);
+    let near = visits
+        .iter()
+        .find(|visit| visit["verdict"] == "near-duplicate")
         .unwrap();
     let distance = near["distance"].as_u64().unwrap() as usize;
     assert_eq!(report["verdicts"]["distances"][distance], 1);
 
     let cluster = &report["clusters"]["listed"][0];
     assert_eq!(report["clusters"]["total"], 2);
-    let originals = counted(&rows, "duplicate_of");
+    let originals = counted(&visits, "duplicate_of");
     assert_eq!(
         cluster["duplicates"],
         originals[cluster["original"].as_str().unwrap()]
@@ -415,5 +418,5 @@ fn text_of_a_site_is_shown_and_never_obeyed() {
     assert!(!text.contains(|character: char| web::is_command(character) && character != '\n'));
     assert!(text.len() < 200_000, "{}", text.len());
     assert!(text.contains("exclude") && text.contains("&#60;b&#62;x"));
-    crawl.rows();
+    crawl.visits();
 }

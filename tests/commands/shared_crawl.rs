@@ -167,7 +167,7 @@ fn a_store_is_shown_in_a_browser_which_accepts_no_actions() {
     let (_server, postgres, crawl, store) = imported();
     fs::create_dir(crawl.directory().join("tmp")).unwrap();
     let script = format!("TMPDIR=$PWD/tmp exec \"$0\" serve --store '{store}'");
-    let visits = crawl.rows().len();
+    let visits = crawl.visits().len();
     let last = "number = (SELECT max(number) FROM journal WHERE kind = 1)";
     let hide = format!("CREATE TABLE hidden AS SELECT * FROM journal WHERE {last}");
     postgres.query(&store, &hide);
@@ -357,9 +357,10 @@ fn the_archives_of_a_shared_crawl_become_a_crawl_in_a_directory_again() {
     let run = crawl.run_command(&["rebuild", "back", "--from-archive"]);
     assert_eq!(run.code, Some(0), "{run:?}");
     let of = |directory: &str| -> Vec<String> {
-        let rows = crawl.json_lines(&["export", directory]);
-        let rows = rows.iter().filter(|row| row["warc_file"].is_string());
-        rows.map(|row| format!("{} {}", row["url"], row["verdict"]))
+        let visits = crawl.json_lines(&["export", directory]);
+        let visits = visits.iter().filter(|visit| visit["warc_file"].is_string());
+        visits
+            .map(|visit| format!("{} {}", visit["url"], visit["verdict"]))
             .collect()
     };
     assert_eq!(of("back"), of("crawl"));

@@ -50,9 +50,9 @@ fn pages_like_a_page_are_listed_nearest_first() {
         near[0]["texts"].is_null(),
         "the archive does not have it: {near:?}"
     );
-    let row = crawl.row(&server.url(HOST, "/nearly"));
+    let visit = crawl.visit(&server.url(HOST, "/nearly"));
     for name in ["distance", "resemblance"] {
-        assert_eq!(near[0][name], row[name]);
+        assert_eq!(near[0][name], visit[name]);
     }
     let wide = hits(&crawl, &[&article, "--resemblance", "0.4"]);
     assert_eq!(paths(&wide), ["/nearly", "/longer"]);

@@ -8,10 +8,10 @@ use crate::support::request_quota::{HOST, PAGES, RequestQuota};
 /// Compares `status` with a recount of `export`. The crawl makes no progress meanwhile.
 fn status_is_a_recount(crawl: &Crawl) -> Value {
     let status = crawl.run_command(&["status", "crawl"]).json();
-    let rows = crawl.rows();
+    let visits = crawl.visits();
     let verdicts = |words: &[&str]| {
-        let counted = rows.iter().filter(|row| {
-            let verdict = row["verdict"].as_str().unwrap();
+        let counted = visits.iter().filter(|visit| {
+            let verdict = visit["verdict"].as_str().unwrap();
             words.contains(&verdict)
         });
         counted.count() as u64
@@ -30,9 +30,14 @@ fn status_is_a_recount(crawl: &Crawl) -> Value {
     ] {
         assert_eq!(status[name], verdicts(words), "{name}: {status}");
     }
-    let bytes: u64 = rows.iter().map(|row| row["bytes"].as_u64().unwrap()).sum();
+    let bytes: u64 = visits
+        .iter()
+        .map(|visit| visit["bytes"].as_u64().unwrap())
+        .sum();
     assert_eq!(status["bytes"], bytes);
-    let last = rows.last().map_or(&Value::Null, |row| &row["fetched_at"]);
+    let last = visits
+        .last()
+        .map_or(&Value::Null, |visit| &visit["fetched_at"]);
     assert_eq!(&status["last_visit_at"], last);
     let hosts = crawl.json_lines(&["status", "crawl", "--hosts", "--format", "json"]);
     let sum = |name: &str| -> u64 { hosts.iter().map(|host| host[name].as_u64().unwrap()).sum() };

@@ -57,18 +57,18 @@ fn compressed_pages_are_archived_as_received_and_read_decoded() {
     let (server, crawl) = crawl(pages.collect(), &[]);
     for (path, number) in PATHS.into_iter().zip(1..) {
         let url = server.url(HOST, path);
-        let row = crawl.row(&url);
+        let visit = crawl.visit(&url);
         assert_eq!(
-            (&row["verdict"], &row["title"]),
+            (&visit["verdict"], &visit["title"]),
             (&"unique".into(), &format!("Page {number}").into()),
-            "{row}"
+            "{visit}"
         );
         let sent = server.log().body(HOST, path).unwrap();
         assert_eq!(
             crawl.records_about(&url)[0].head_and_payload().unwrap().1,
             sent
         );
-        assert_eq!(row["bytes"], sent.len());
+        assert_eq!(visit["bytes"], sent.len());
     }
 }
 
@@ -91,9 +91,9 @@ fn a_compressed_copy_is_the_same_page() {
     );
     assert_eq!(crawl.archived().len(), 6);
     let reasons: Vec<_> = crawl
-        .rows()
+        .visits()
         .into_iter()
-        .map(|row| row["reason"].clone())
+        .map(|visit| visit["reason"].clone())
         .filter(|reason| !reason.is_null())
         .collect();
     assert_eq!(reasons, ["the same text"; 4]);
@@ -131,11 +131,11 @@ fn the_charset_comes_from_the_byte_order_mark_the_header_or_the_page() {
         ("/meta", "UTF-8"),
         ("/mark", "UTF-8"),
     ] {
-        let row = crawl.row(&server.url(HOST, path));
+        let visit = crawl.visit(&server.url(HOST, path));
         assert_eq!(
-            (&row["charset"], &row["title"]),
+            (&visit["charset"], &visit["title"]),
             (&charset.into(), &"Žluť".into()),
-            "{row}"
+            "{visit}"
         );
     }
 }
@@ -238,16 +238,16 @@ fn robots_directives_of_pages_are_obeyed() {
         assert!(!asked(path), "{path}");
     }
     for path in ["/noarchive", "/archive-tag"] {
-        let (url, row) = (server.url(HOST, path), crawl.row(&server.url(HOST, path)));
-        assert_eq!(row["verdict"], "excluded", "{row}");
+        let (url, visit) = (server.url(HOST, path), crawl.visit(&server.url(HOST, path)));
+        assert_eq!(visit["verdict"], "excluded", "{visit}");
         assert!(
-            row["reason"].as_str().unwrap().contains("noarchive"),
-            "{row}"
+            visit["reason"].as_str().unwrap().contains("noarchive"),
+            "{visit}"
         );
         assert!(!crawl.archived().contains(&url), "{path}");
     }
     assert_eq!(
-        crawl.row(&server.url(HOST, "/noindex"))["verdict"],
+        crawl.visit(&server.url(HOST, "/noindex"))["verdict"],
         "unique"
     );
 }
@@ -266,14 +266,14 @@ fn files_are_archived_and_compared_by_their_bytes_alone() {
         &[],
     );
     for path in ["/a.txt", "/nearly-a.txt"] {
-        let row = crawl.row(&server.url(HOST, path));
+        let visit = crawl.visit(&server.url(HOST, path));
         assert_eq!(
-            (&row["verdict"], &row["content_type"]),
+            (&visit["verdict"], &visit["content_type"]),
             (&"unique".into(), &"text/plain".into())
         );
     }
     let images = ["/image.png", "/same.png"]
-        .map(|path| crawl.row(&server.url(HOST, path))["verdict"].clone());
+        .map(|path| crawl.visit(&server.url(HOST, path))["verdict"].clone());
     assert!(
         images.contains(&"unique".into()) && images.contains(&"exact-duplicate".into()),
         "{images:?}"
@@ -316,9 +316,9 @@ fn an_answer_without_a_body_or_without_a_head_is_a_failure_and_not_a_page() {
         &[],
     );
     for path in ["/reset", "/closed", "/nonsense"] {
-        let row = crawl.row(&server.url(HOST, path));
-        assert_eq!(row["verdict"], "failed", "{row}");
-        assert!(!row["reason"].as_str().unwrap().is_empty());
+        let visit = crawl.visit(&server.url(HOST, path));
+        assert_eq!(visit["verdict"], "failed", "{visit}");
+        assert!(!visit["reason"].as_str().unwrap().is_empty());
         assert!(!crawl.archived().contains(&server.url(HOST, path)));
     }
     crawl.is_sound();
@@ -346,7 +346,7 @@ fn an_unreachable_host_is_a_failure_and_the_crawl_continues() {
         (&1.into(), &1.into())
     );
     assert!(
-        crawl.row(&seeds[0])["reason"]
+        crawl.visit(&seeds[0])["reason"]
             .as_str()
             .unwrap()
             .contains("connect")

@@ -50,7 +50,7 @@ fn crawled(server: &Server, options: &[&str]) -> Crawl {
 fn pages_of_other_types_are_excluded_and_their_links_are_followed() {
     let server = site();
     let crawl = crawled(&server, &["--types", "application/pdf"]);
-    let verdict = |path: &str| crawl.row(&server.url(HOST, path))["verdict"].clone();
+    let verdict = |path: &str| crawl.visit(&server.url(HOST, path))["verdict"].clone();
     assert_eq!(verdict("/paper.pdf"), "unique");
     for path in ["/", "/english", "/from-english", "/picture.png"] {
         assert_eq!(verdict(path), "excluded", "{path}");
@@ -59,15 +59,18 @@ fn pages_of_other_types_are_excluded_and_their_links_are_followed() {
     let reason = "its type is image/png, which --types application/pdf excludes";
     assert!(why.output.contains(reason), "{why:?}");
     // Only the header of the picture was received.
-    let row = crawl.row(&server.url(HOST, "/picture.png"));
-    assert_eq!((&row["status"], &row["bytes"]), (&200.into(), &0.into()));
+    let visit = crawl.visit(&server.url(HOST, "/picture.png"));
+    assert_eq!(
+        (&visit["status"], &visit["bytes"]),
+        (&200.into(), &0.into())
+    );
 }
 
 #[test]
 fn a_type_can_be_excluded_and_all_others_are_archived() {
     let server = site();
     let crawl = crawled(&server, &["--types", "!image/*"]);
-    let verdict = |path: &str| crawl.row(&server.url(HOST, path))["verdict"].clone();
+    let verdict = |path: &str| crawl.visit(&server.url(HOST, path))["verdict"].clone();
     assert_eq!(verdict("/picture.png"), "excluded");
     assert_eq!(verdict("/paper.pdf"), "unique");
     assert_eq!(verdict("/english"), "unique");
@@ -77,15 +80,15 @@ fn a_type_can_be_excluded_and_all_others_are_archived() {
 fn pages_in_other_languages_are_excluded_and_their_links_are_followed() {
     let server = site();
     let crawl = crawled(&server, &["--languages", "en"]);
-    let row = |path: &str| crawl.row(&server.url(HOST, path));
-    assert_eq!(row("/")["verdict"], "excluded");
+    let visit = |path: &str| crawl.visit(&server.url(HOST, path));
+    assert_eq!(visit("/")["verdict"], "excluded");
     assert_eq!(
-        row("/")["reason"],
+        visit("/")["reason"],
         "its language is de, which --languages en excludes"
     );
-    assert_eq!(row("/english")["verdict"], "unique");
+    assert_eq!(visit("/english")["verdict"], "unique");
     assert_eq!(
-        row("/picture.png")["verdict"],
+        visit("/picture.png")["verdict"],
         "unique",
         "it has no language"
     );
@@ -118,7 +121,7 @@ fn robots_txt_sitemaps_and_requisites_are_not_concerned() {
     }));
     let options = ["--types", "text/html", "--page-requisites=scope"];
     let crawl = crawled(&server, &options);
-    let verdict = |path: &str| crawl.row(&server.url(HOST, path))["verdict"].clone();
+    let verdict = |path: &str| crawl.visit(&server.url(HOST, path))["verdict"].clone();
     for path in ["/", "/map.xml", "/listed", "/picture.png"] {
         assert_eq!(verdict(path), "unique", "{path}");
     }

@@ -56,9 +56,9 @@ fn links_beyond_the_limit_of_a_page_are_counted_listed_and_explained() {
     assert_eq!(summary["limits"][LINKS], lost, "{summary}");
     assert_eq!(summary["skipped"]["cut"], 1, "{summary}");
     assert_eq!(status(&crawl)["limits"][LINKS], lost);
-    let row = crawl.row(&server.url(HOST, "/0"));
+    let visit = crawl.visit(&server.url(HOST, "/0"));
     // The tree of so large a page ends early, too.
-    assert_eq!(row["truncated"], "max-tree max-links-per-page");
+    assert_eq!(visit["truncated"], "max-tree max-links-per-page");
     let notes = crawl.notes_about(&server.url(HOST, "/0"));
     assert_eq!(notes["cut-by"], "max-links-per-page 1");
 
@@ -138,7 +138,7 @@ fn bodies_texts_and_urls_beyond_their_limits_are_counted_by_limit() {
         "max-body": cut(1, 0), "max-text": cut(1, 0), "max-url-bytes": cut(1, 1),
     });
     assert_eq!(summary["limits"], limits);
-    let truncated = |path: &str| crawl.row(&server.url(HOST, path))["truncated"].clone();
+    let truncated = |path: &str| crawl.visit(&server.url(HOST, path))["truncated"].clone();
     assert_eq!(truncated("/film"), "max-body");
     assert_eq!(truncated("/long"), "max-text");
     assert_eq!(truncated("/0"), Value::Null);

@@ -188,9 +188,9 @@ fn a_redirect_without_a_target_is_the_document() {
         }
     });
     assert_eq!(crawl.complete()["unique"], 1 + 2 * statuses.len());
-    let row = crawl.row(&server.url(HOST, "/p300"));
+    let visit = crawl.visit(&server.url(HOST, "/p300"));
     assert_eq!(
-        (&row["verdict"], &row["status"]),
+        (&visit["verdict"], &visit["status"]),
         (&"unique".into(), &300.into())
     );
     crawl.is_sound();
@@ -213,7 +213,7 @@ fn a_redirect_whose_target_is_no_url_is_the_document() {
         }
     });
     assert_eq!(crawl.complete()["unique"], 11);
-    assert_eq!(crawl.row(&server.url(HOST, "/p2"))["status"], 302);
+    assert_eq!(crawl.visit(&server.url(HOST, "/p2"))["status"], 302);
 }
 
 #[test]
@@ -224,8 +224,8 @@ fn a_304_that_nobody_asked_for_is_no_document() {
         _ => Reply::status(404),
     });
     crawl.run();
-    let row = crawl.row(&server.url(HOST, "/same"));
-    assert_eq!(row["reason"], "HTTP status 304");
+    let visit = crawl.visit(&server.url(HOST, "/same"));
+    assert_eq!(visit["reason"], "HTTP status 304");
 }
 
 /// "HTTP status 401": nothing said that the server asks for what `--http-user` does not do.
@@ -252,8 +252,8 @@ fn a_refused_login_names_what_the_server_asks_for() {
             }
         });
         crawl.run();
-        let row = crawl.row(&server.url(HOST, "/"));
-        assert_eq!(row["reason"], format!("HTTP status 401{expected}"));
+        let visit = crawl.visit(&server.url(HOST, "/"));
+        assert_eq!(visit["reason"], format!("HTTP status 401{expected}"));
     }
 }
 

@@ -60,9 +60,9 @@ impl Pages {
         (0..self.count).map(behind).collect()
     }
 
-    fn row(&self, number: usize) -> serde_json::Value {
+    fn visit(&self, number: usize) -> serde_json::Value {
         self.crawl
-            .row(&self.server.url(HOST, &format!("/{number}")))
+            .visit(&self.server.url(HOST, &format!("/{number}")))
     }
 
     fn warnings(&self, number: usize) -> String {
@@ -101,7 +101,7 @@ fn a_page_that_is_not_in_its_content_coding_is_read_as_it_is() {
     });
     assert_eq!(pages.were_read(), [true; 14]);
     for (number, (coding, _)) in cases.iter().enumerate() {
-        assert_eq!(pages.row(number)["title"], format!("Page {number}"));
+        assert_eq!(pages.visit(number)["title"], format!("Page {number}"));
         let is_odd = *coding != "gzip;q=1";
         assert_eq!(
             pages.warnings(number) == "content-coding",
@@ -133,7 +133,7 @@ fn the_last_valid_content_type_counts_and_what_is_no_type_is_sniffed() {
     });
     assert_eq!(pages.were_read(), cases.map(|(_, is_page)| is_page));
     assert_eq!(pages.warnings(0), "content-type");
-    assert_eq!(pages.row(5)["content_type"], "text/html");
+    assert_eq!(pages.visit(5)["content_type"], "text/html");
 }
 
 /// Elements that close themselves took the rest of a page, and XHTML under another type of XML was

@@ -25,13 +25,13 @@ fn every_hop_is_archived_and_the_page_is_recorded_under_the_queued_url() {
     ]);
     assert_eq!(crawl.complete()["pages"], 2);
     let [one, two, three] = ["/1", "/2", "/three"].map(|path| server.url("site.test", path));
-    let row = crawl.row(&one);
+    let visit = crawl.visit(&one);
     assert_eq!(
-        (&row["verdict"], &row["final_url"]),
+        (&visit["verdict"], &visit["final_url"]),
         (&"unique".into(), &three.as_str().into())
     );
     assert_eq!(
-        (&row["status"], &row["title"]),
+        (&visit["status"], &visit["title"]),
         (&200.into(), &"Page 3".into())
     );
     assert_eq!(crawl.archived()[1..], [one, two.clone(), three]);
@@ -75,9 +75,9 @@ fn a_redirect_out_of_scope_is_not_followed() {
     let crawl = Crawl::of(&server, &HOSTS).seeds(&[server.url("site.test", "/")]);
     assert_eq!(crawl.complete()["excluded"], 1);
     assert_eq!(server.log().of("other.test").count(), 0);
-    let row = crawl.row(&server.url("site.test", "/away"));
-    assert_eq!(row["verdict"], "excluded");
-    let reason = row["reason"].as_str().unwrap();
+    let visit = crawl.visit(&server.url("site.test", "/away"));
+    assert_eq!(visit["verdict"], "excluded");
+    let reason = visit["reason"].as_str().unwrap();
     assert!(
         reason.contains("redirects to") && reason.contains("scope host"),
         "{reason}"
@@ -140,9 +140,9 @@ fn redirects_without_a_page_are_given_up_with_a_reason() {
         ("/private", "excluded", "robots.txt"),
         ("/nowhere", "failed", "404"),
     ] {
-        let row = crawl.row(&server.url("site.test", path));
-        assert_eq!(row["verdict"], verdict, "{row}");
-        assert!(row["reason"].as_str().unwrap().contains(words), "{row}");
+        let visit = crawl.visit(&server.url("site.test", path));
+        assert_eq!(visit["verdict"], verdict, "{visit}");
+        assert!(visit["reason"].as_str().unwrap().contains(words), "{visit}");
     }
     let log = server.log();
     assert_eq!(
@@ -175,10 +175,10 @@ fn private_addresses_are_not_requested_unless_the_user_allows_it() {
     );
     assert!(server.log().is_empty());
     for url in [&literal, &named] {
-        let row = crawl.row(url);
+        let visit = crawl.visit(url);
         assert!(
-            row["reason"].as_str().unwrap().contains("127.0.0.1"),
-            "{row}"
+            visit["reason"].as_str().unwrap().contains("127.0.0.1"),
+            "{visit}"
         );
     }
 }

@@ -97,11 +97,11 @@ fn the_same_style_sheet_at_another_url_is_a_revisit_with_images_of_its_own() {
         server.url(HOST, "/a/box.css"),
         server.url(HOST, "/b/box.css"),
     );
-    let row = crawl.row(&other);
+    let visit = crawl.visit(&other);
     assert_eq!(
-        (&row["verdict"], &row["duplicate_of"]),
+        (&visit["verdict"], &visit["duplicate_of"]),
         (&json!("exact-duplicate"), &json!(one)),
-        "{row}"
+        "{visit}"
     );
     let records = crawl.records_about(&other);
     let revisit = records
@@ -115,7 +115,7 @@ fn the_same_style_sheet_at_another_url_is_a_revisit_with_images_of_its_own() {
     let original = crawl.records_about(&one).remove(0);
     assert_eq!(revisit.field("WARC-Refers-To-Date"), Some(original.date()));
     assert_eq!(
-        crawl.row(&server.url(HOST, "/b/box.png"))["via"],
+        crawl.visit(&server.url(HOST, "/b/box.png"))["via"],
         json!(other)
     );
 }
@@ -182,17 +182,17 @@ fn requisites_are_rebuilt_from_the_archive() {
     let crawl = crawl(&server, &["--page-requisites", "--max-pages", "2"]);
     let summary = crawl.complete();
     // Another key makes other fingerprints.
-    let rows = || {
-        let mut rows = crawl.rows();
-        for row in &mut rows {
-            row["fingerprint"].take();
+    let visits = || {
+        let mut visits = crawl.visits();
+        for visit in &mut visits {
+            visit["fingerprint"].take();
         }
-        rows
+        visits
     };
-    let before = rows();
+    let before = visits();
     let rebuilt = crawl.run_command(&["rebuild", "crawl", "--from-archive"]);
     assert_eq!(rebuilt.code, Some(0), "{rebuilt:?}");
-    assert_eq!(rows(), before);
+    assert_eq!(visits(), before);
     let status = crawl
         .run_command(&["status", "crawl", "--format", "json"])
         .json();
@@ -351,11 +351,11 @@ fn requisites_that_robots_txt_forbids_are_reported_as_missing() {
         "{summary}"
     );
     assert_eq!(
-        crawl.row(&server.url(HOST, "/private/style.css"))["verdict"],
+        crawl.visit(&server.url(HOST, "/private/style.css"))["verdict"],
         json!("excluded")
     );
     assert_eq!(
-        crawl.row(&server.url(HOST, "/gone.css"))["verdict"],
+        crawl.visit(&server.url(HOST, "/gone.css"))["verdict"],
         json!("failed")
     );
     assert!(!asked(&server, HOST).contains("/private/style.css"));

@@ -147,7 +147,7 @@ fn an_excluded_seed_is_not_requested_until_its_expression_is_dropped() {
     assert_eq!(server.log().of(HOST).count(), 0);
     let run = crawl.run_with(&["--exclude", "/other"]);
     assert_eq!(run.code, Some(0), "{run:?}");
-    assert_eq!(crawl.row(&server.url(HOST, "/page"))["verdict"], "unique");
+    assert_eq!(crawl.visit(&server.url(HOST, "/page"))["verdict"], "unique");
 }
 
 /// The robots.txt of `site.test` was said to be unavailable, and nothing named the host behind the
@@ -179,10 +179,10 @@ fn a_failure_behind_a_redirect_names_the_target() {
     let line = format!("seed failed: {down}: redirects to {dead}: {refused} (check host and port)");
     assert!(run.errors.contains(&line), "{run:?}");
     let beginning = format!("redirects to {dead}: robots.txt is unavailable ({refused})");
-    let reason = crawl.row(&down)["reason"].to_string();
+    let reason = crawl.visit(&down)["reason"].to_string();
     assert!(reason.contains(&beginning), "{reason}");
     let reason = format!("redirects to {missing}: HTTP status 404");
-    assert_eq!(crawl.row(&lost)["reason"], reason);
+    assert_eq!(crawl.visit(&lost)["reason"], reason);
     // Reasons are counted without the targets.
     let words: Vec<&str> = run.output.split_whitespace().collect();
     let summary = words.join(" ");

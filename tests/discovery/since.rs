@@ -137,7 +137,7 @@ fn unmodified_pages_are_not_sent_again_and_their_links_are_followed() {
         BTreeSet::from(responses),
         "the redirect is archived whole"
     );
-    let changed = second.row(&server.url(HOST, "/changing"));
+    let changed = second.visit(&server.url(HOST, "/changing"));
     for (name, value) in [
         ("verdict", serde_json::json!("changed")),
         ("duplicate_of", server.url(HOST, "/changing").into()),
@@ -197,7 +197,7 @@ fn the_revisit_of_an_unmodified_page_names_the_capture_and_contains_the_304_answ
     let request = String::from_utf8_lossy(&records[1].block);
     assert!(request.contains("\r\nif-none-match: W/"), "{request}");
 
-    let row = second.row(&url);
+    let visit = second.visit(&url);
     for (name, value) in [
         ("status", serde_json::json!(304)),
         ("verdict", "exact-duplicate".into()),
@@ -207,25 +207,25 @@ fn the_revisit_of_an_unmodified_page_names_the_capture_and_contains_the_304_answ
         ("title", "Page 2".into()),
         ("resemblance", 1.0.into()),
     ] {
-        assert_eq!(row[name], value, "{name} in {row}");
+        assert_eq!(visit[name], value, "{name} in {visit}");
     }
-    assert_eq!(row["fingerprint"], first.row(&url)["fingerprint"]);
+    assert_eq!(visit["fingerprint"], first.visit(&url)["fingerprint"]);
     let reason = format!(
         "not modified since {}; it repeats itself in an earlier crawl",
         original.date()
     );
-    assert_eq!(row["reason"], reason.as_str());
+    assert_eq!(visit["reason"], reason.as_str());
     let why = second.run_command(&["why", "crawl", &url]).json();
     assert_eq!(
         why["original"]["warc_offset"],
-        first.row(&url)["warc_offset"]
+        first.visit(&url)["warc_offset"]
     );
 
     // A rebuild from the archive alone gives the same.
-    let before = second.rows();
+    let before = second.visits();
     let rebuilt = second.run_command(&["rebuild", "crawl", "--from-archive"]);
     assert_eq!(rebuilt.code, Some(0), "{rebuilt:?}");
-    assert_eq!(second.rows(), before);
+    assert_eq!(second.visits(), before);
 }
 
 #[test]
@@ -300,9 +300,9 @@ fn a_page_that_was_changed_back_is_fetched_once_more() {
     day.store(0, Ordering::SeqCst);
     let third = since(&server, &second);
     third.complete();
-    let row = third.row(&server.url(HOST, "/changing"));
+    let visit = third.visit(&server.url(HOST, "/changing"));
     assert_eq!(
-        (&row["status"], &row["verdict"]),
+        (&visit["status"], &visit["verdict"]),
         (&200.into(), &"exact-duplicate".into())
     );
     third.is_sound();
@@ -322,13 +322,13 @@ fn an_unrequested_304_is_a_failure() {
     first.complete();
     let second = since(&server, &first);
     second.complete();
-    let row = second.row(&server.url(HOST, "/plain"));
+    let visit = second.visit(&server.url(HOST, "/plain"));
     assert_eq!(
-        (&row["status"], &row["verdict"]),
+        (&visit["status"], &visit["verdict"]),
         (&304.into(), &"failed".into()),
-        "{row}"
+        "{visit}"
     );
-    assert_eq!(row["reason"], "HTTP status 304");
+    assert_eq!(visit["reason"], "HTTP status 304");
     second.is_sound();
 }
 
@@ -593,10 +593,10 @@ fn a_page_that_is_only_compressed_differently_is_unchanged() {
             [5, 0, 1, 4]
         );
         assert_eq!(second.archived(), [server.url(HOST, "/two")], "{option}");
-        let row = second.row(&server.url(HOST, "/one"));
+        let visit = second.visit(&server.url(HOST, "/one"));
         let reason =
             "the same bytes, compressed differently; it repeats itself in an earlier crawl";
-        assert_eq!(row["reason"], reason);
+        assert_eq!(visit["reason"], reason);
         // The payload of a record is compressed, and the digests differ: it is no revisit.
         assert_eq!(profile_of(&second, &server.url(HOST, "/one")), None);
         let (old, new) = (first.out(), second.out());
@@ -606,10 +606,10 @@ fn a_page_that_is_only_compressed_differently_is_unchanged() {
         let counts = kinds.map(|kind| changes.output.matches(kind).count());
         assert_eq!(counts, [4, 1, 0], "{changes:?}");
 
-        let before = second.rows();
+        let before = second.visits();
         let rebuilt = second.run_command(&["rebuild", "crawl", "--from-archive"]);
         assert_eq!(rebuilt.code, Some(0), "{rebuilt:?}");
-        assert_eq!(second.rows(), before);
+        assert_eq!(second.visits(), before);
         assert!(!rebuilt.errors.contains("links"), "{rebuilt:?}");
         second.is_sound();
 

@@ -169,9 +169,9 @@ fn pages_that_only_a_compressed_sitemap_in_an_index_lists_are_crawled() {
         ("/c", "/maps/two.xml", 1),
         ("/closed/d", "/maps/two.xml", 1),
     ] {
-        let row = crawl.row(&url(path));
+        let visit = crawl.visit(&url(path));
         assert_eq!(
-            (&row["via"], &row["depth"]),
+            (&visit["via"], &visit["depth"]),
             (&url(via).into(), &depth.into()),
             "{path}"
         );
@@ -704,9 +704,9 @@ fn entries_and_next_pages_of_feeds_are_followed() {
             if switch == "on" {
                 expected.push("/a");
                 expected.extend(goes_on.then_some("/next"));
-                let row = crawl.row(&server.url(HOST, "/a"));
+                let visit = crawl.visit(&server.url(HOST, "/a"));
                 assert_eq!(
-                    (&row["via"], &row["depth"]),
+                    (&visit["via"], &visit["depth"]),
                     (&server.url(HOST, "/feed").into(), &2.into())
                 );
             }

@@ -30,22 +30,22 @@ fn targets(server: &Server) -> Vec<String> {
     pages.map(str::to_owned).collect()
 }
 
-/// Returns the rows without what depends on the hash key, which a new journal draws.
-fn rows(crawl: &Crawl) -> Vec<Value> {
-    let mut rows = crawl.rows();
-    for row in &mut rows {
-        row["fingerprint"] = Value::Null;
+/// Returns the visits without what depends on the hash key, which a new journal draws.
+fn visits(crawl: &Crawl) -> Vec<Value> {
+    let mut visits = crawl.visits();
+    for visit in &mut visits {
+        visit["fingerprint"] = Value::Null;
     }
-    rows
+    visits
 }
 
-/// Rebuilds the journal from the archive, and checks that its rows are the same.
+/// Rebuilds the journal from the archive, and checks that its visits are the same.
 fn is_rebuilt(crawl: &Crawl) {
-    let rows_before = rows(crawl);
+    let visits_before = visits(crawl);
     std::fs::remove_dir_all(crawl.out().join("state")).unwrap();
     let run = crawl.run_command(&["rebuild", "crawl"]);
     assert_eq!(run.code, Some(0), "{run:?}");
-    assert_eq!(rows(crawl), rows_before);
+    assert_eq!(visits(crawl), visits_before);
     crawl.is_sound();
 }
 
@@ -126,8 +126,8 @@ fn two_spellings_of_a_page_are_requested_once_as_the_first_link_writes_it() {
     let crawl = crawl(&server, "/");
     assert_eq!(crawl.complete()["pages"], 2);
     assert_eq!(targets(&server), ["/", "/a?z=1&b=2"]);
-    // Rows have the canonical form, the archive the request.
-    crawl.row(&server.url(HOST, "/a?b=2&z=1"));
+    // Visits have the canonical form, the archive the request.
+    crawl.visit(&server.url(HOST, "/a?b=2&z=1"));
     assert_eq!(crawl.archived()[1], server.url(HOST, "/a?z=1&b=2"));
     is_rebuilt(&crawl);
     let run = crawl.run_command(&["unpack", "crawl", "--output", "out"]);
@@ -171,9 +171,9 @@ fn a_redirect_that_sets_a_cookie_is_no_circle_if_cookies_are_kept() {
         with.is_sound();
         let without = crawl(&server, path);
         without.run();
-        let row = without.row(&server.url(HOST, path));
-        let reason = row["reason"].as_str().unwrap();
-        assert!(reason.contains("--cookies session"), "{row}");
+        let visit = without.visit(&server.url(HOST, path));
+        let reason = visit["reason"].as_str().unwrap();
+        assert!(reason.contains("--cookies session"), "{visit}");
     }
 }
 
@@ -190,8 +190,8 @@ fn a_circle_ends_at_the_first_request_that_repeats_one() {
         let crawl = crawl(&server, "/").with(&["--cookies", "session"]);
         crawl.run();
         assert_eq!(targets(&server).len(), requests, "{cookie:?}");
-        let row = crawl.row(&server.url(HOST, "/"));
-        assert_eq!(row["reason"], "redirects in a circle");
+        let visit = crawl.visit(&server.url(HOST, "/"));
+        assert_eq!(visit["reason"], "redirects in a circle");
     }
     let count = std::sync::atomic::AtomicU64::new(0);
     let server = site(move |_request| {
@@ -246,7 +246,7 @@ fn a_spelling_that_is_forbidden_does_not_cost_the_page() {
     let crawl = crawl(&server, "/").with(&["--exclude", "utm_source"]);
     assert_eq!(crawl.complete()["pages"], 3);
     assert_eq!(targets(&server), ["/", "/topic?t=1", "/tagged?tag=x"]);
-    let reason = &crawl.row(&server.url(HOST, "/list?page=2&sort=1"))["reason"];
+    let reason = &crawl.visit(&server.url(HOST, "/list?page=2&sort=1"))["reason"];
     let requested = format!("(requested as {})", server.url(HOST, "/list?sort=1&page=2"));
     assert!(reason.as_str().unwrap().ends_with(&requested), "{reason}");
     crawl.is_sound();
@@ -276,9 +276,9 @@ fn a_cookie_wall_at_one_url_lets_every_page_of_every_session_through() {
     for pages in ["2", "3", "9"] {
         crawl.run_with(&["--max-pages", pages]);
     }
-    let rows = crawl.rows();
-    let unique = rows.iter().filter(|row| row["verdict"] == "unique");
-    assert_eq!(unique.count(), 4, "{rows:?}");
+    let visits = crawl.visits();
+    let unique = visits.iter().filter(|visit| visit["verdict"] == "unique");
+    assert_eq!(unique.count(), 4, "{visits:?}");
     crawl.is_sound();
 }
 

@@ -118,7 +118,7 @@ fn without_a_topic_pages_are_visited_in_the_order_of_their_links() {
         (summary.get("off_topic"), summary.get("harvest")),
         (None, None)
     );
-    assert_eq!(crawl.row(&server.url(SEA, "/"))["relevance"], Value::Null);
+    assert_eq!(crawl.visit(&server.url(SEA, "/"))["relevance"], Value::Null);
 }
 
 /// Pages of a directory about the topic often speak of its parts only.
@@ -141,7 +141,7 @@ fn the_words_of_a_urls_path_make_its_page_more_relevant() {
         (&summary["unique"], &summary["off_topic"]),
         (&2.into(), &1.into())
     );
-    let verdict = |path: &str| crawl.row(&server.url(SEA, path))["verdict"].clone();
+    let verdict = |path: &str| crawl.visit(&server.url(SEA, path))["verdict"].clone();
     assert_eq!(verdict("/tidal-power/1"), "unique");
     assert_eq!(verdict("/other/2"), "off-topic");
 }
@@ -171,9 +171,9 @@ fn a_page_behind_three_others_is_found_and_these_are_not_archived() {
         (&4.into(), &1.into(), &3.into())
     );
     for (path, verdict) in [("/", "off-topic"), ("/b", "off-topic"), ("/c", "unique")] {
-        let row = crawl.row(&server.url(SEA, path));
-        assert_eq!(row["verdict"], verdict, "{path}");
-        assert!(row["relevance"].is_number(), "{row}");
+        let visit = crawl.visit(&server.url(SEA, path));
+        assert_eq!(visit["verdict"], verdict, "{path}");
+        assert!(visit["relevance"].is_number(), "{visit}");
         let notes = crawl.notes_about(&server.url(SEA, path));
         assert!(notes.contains_key("relevance"), "{notes:?}");
     }
@@ -194,11 +194,11 @@ fn pages_off_topic_are_archived_and_marked_where_they_are_kept() {
     assert_eq!(crawl.archived().len(), 4);
     crawl.is_sound();
     // The journal that is made again from the archive has the same verdicts.
-    let before = crawl.row(&server.url(SEA, "/b"));
+    let before = crawl.visit(&server.url(SEA, "/b"));
     std::fs::remove_dir_all(crawl.out().join("state")).unwrap();
     let rebuilt = crawl.run_command(&["rebuild", "crawl"]);
     assert_eq!(rebuilt.code, Some(0), "{rebuilt:?}");
-    let after = crawl.row(&server.url(SEA, "/b"));
+    let after = crawl.visit(&server.url(SEA, "/b"));
     for column in ["verdict", "relevance", "reason"] {
         assert_eq!(after[column], before[column], "{column}");
     }
@@ -224,7 +224,7 @@ fn near_duplicates_of_pages_on_topic_are_excluded_as_ever() {
     assert_eq!((duplicates, &summary["unique"]), (1, &2.into()));
     // A page that repeats another on topic is on topic.
     assert_eq!(summary["harvest"], 1.0);
-    assert!(crawl.row(&server.url(SEA, "/copy"))["relevance"].is_number());
+    assert!(crawl.visit(&server.url(SEA, "/copy"))["relevance"].is_number());
 }
 
 /// A web in which every page names eight more; one in four is on topic, as its link says.
@@ -302,7 +302,7 @@ fn a_crawl_by_examples_continues_without_these() {
     let rest = crawl.run_with(&["--max-pages", "100"]);
     assert_eq!(rest.summary()["finished"], "exhausted", "{rest:?}");
     // The front page names four pages on topic, so it is on topic, too.
-    assert_eq!(rest.summary()["unique"], 5, "{:?}", crawl.rows());
+    assert_eq!(rest.summary()["unique"], 5, "{:?}", crawl.visits());
     let paths = server.log().visits();
     assert!(
         paths[1..5].iter().all(|path| path.starts_with("/plant/")),

@@ -43,24 +43,24 @@ fn every_page_of_the_toy_web_has_the_expected_fate() {
     }
 
     let url = |page: &str| toy.url(page, server.port());
-    let rows = crawl.rows();
+    let visits = crawl.visits();
     let archived = crawl.archived();
     for truth in toy.truth() {
         // The target of a redirect is reported under the URL that redirects.
-        let found = rows
-            .iter()
-            .find(|row| row["url"] == url(&truth.page) || row["final_url"] == url(&truth.page));
-        let verdict = found.map(|row| row["verdict"].as_str().unwrap());
-        let original = found.and_then(|row| row["duplicate_of"].as_str().map(str::to_owned));
+        let found = visits.iter().find(|visit| {
+            visit["url"] == url(&truth.page) || visit["final_url"] == url(&truth.page)
+        });
+        let verdict = found.map(|visit| visit["verdict"].as_str().unwrap());
+        let original = found.and_then(|visit| visit["duplicate_of"].as_str().map(str::to_owned));
         let in_archive = archived.contains(&url(&truth.page));
         let (expected, of, is_kept) = match &truth.fate {
             Fate::Unique | Fate::File => (Some("unique"), None, true),
             Fate::ExactCopy(of) => (Some("exact-duplicate"), Some(url(of)), false),
             Fate::NearCopy(of) => (Some("near-duplicate"), Some(url(of)), false),
             Fate::Missing => (Some("failed"), None, true),
-            // A hop on the way has no row of its own.
+            // A hop on the way has no visit of its own.
             Fate::Redirect(_) => (verdict, None, true),
-            // It has a row where robots.txt was what kept it out.
+            // It has a visit where robots.txt was what kept it out.
             Fate::Untouchable(_) => (
                 verdict.filter(|verdict| *verdict == "excluded"),
                 None,
@@ -80,17 +80,17 @@ fn every_page_of_the_toy_web_has_the_expected_fate() {
 fn pages_in_any_charset_are_read() {
     let (toy, server, crawl, _summary) = crawled();
     for page in toy.charset_pages() {
-        let row = crawl.row(&toy.url(page.page, server.port()));
+        let visit = crawl.visit(&toy.url(page.page, server.port()));
         // Where nothing is declared, the charset is guessed; koi8-u differs from koi8-r in letters
         // that Russian does not have.
         let close = page.declared == Declared::Nowhere
-            && row["charset"].as_str().unwrap().starts_with("KOI8");
-        assert!(close || row["charset"] == page.charset.name(), "{row}");
-        assert_eq!(row["language"], page.language, "{row}");
-        let title = row["title"].as_str().unwrap();
+            && visit["charset"].as_str().unwrap().starts_with("KOI8");
+        assert!(close || visit["charset"] == page.charset.name(), "{visit}");
+        assert_eq!(visit["language"], page.language, "{visit}");
+        let title = visit["title"].as_str().unwrap();
         assert!(
             page.text.starts_with(title) && title.chars().count() > 10,
-            "{row}"
+            "{visit}"
         );
     }
 }

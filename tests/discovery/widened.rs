@@ -151,8 +151,8 @@ fn a_redirect_to_a_page_of_an_unwanted_type_is_followed_again_once_the_type_is_w
     exhausted(&crawl, &["--types", "text/html,application/pdf"]);
     let paths = ["/0", "/report", "/report.pdf"];
     assert_eq!(asked(&server, paths), [1, 2, 2]);
-    let row = crawl.row(&server.url(HOST, "/report"));
-    assert_eq!(row["verdict"], "unique", "{row}");
+    let visit = crawl.visit(&server.url(HOST, "/report"));
+    assert_eq!(visit["verdict"], "unique", "{visit}");
     crawl.is_sound();
 }
 
@@ -199,8 +199,8 @@ fn more_redirects_and_cookies_follow_the_redirects_that_were_given_up() {
     exhausted(&crawl, &["--cookies", "session"]);
     assert_eq!(asked(&server, paths), [2, 2, 1, 1, 3]);
     for path in ["/r1", "/wall"] {
-        let row = crawl.row(&server.url(HOST, path));
-        assert_eq!(row["verdict"], "unique", "{row}");
+        let visit = crawl.visit(&server.url(HOST, path));
+        assert_eq!(visit["verdict"], "unique", "{visit}");
     }
     crawl.is_sound();
 }

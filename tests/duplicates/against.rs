@@ -92,10 +92,10 @@ fn a_second_crawl_requests_every_page_and_archives_the_changed_ones() {
         ),
     ] {
         let url = server.url(HOST, path);
-        let row = second.row(&url);
-        assert_eq!(row["verdict"], verdict, "{row}");
-        assert_eq!(row["duplicate_of"], server.url(HOST, of), "{row}");
-        assert!(row["reason"].as_str().unwrap().contains(words), "{row}");
+        let visit = second.visit(&url);
+        assert_eq!(visit["verdict"], verdict, "{visit}");
+        assert_eq!(visit["duplicate_of"], server.url(HOST, of), "{visit}");
+        assert!(visit["reason"].as_str().unwrap().contains(words), "{visit}");
         let found: Vec<String> = second
             .records_about(&url)
             .iter()
@@ -119,7 +119,7 @@ fn a_second_crawl_requests_every_page_and_archives_the_changed_ones() {
     assert_eq!(why["original"]["url"], server.url(HOST, "/old"));
     assert_eq!(
         why["original"]["warc_file"],
-        first.row(&server.url(HOST, "/old"))["warc_file"]
+        first.visit(&server.url(HOST, "/old"))["warc_file"]
     );
     first.is_sound();
     second.is_sound();

@@ -67,7 +67,7 @@ fn crawled(has_links: bool) -> (Server, Crawl) {
 }
 
 fn verdict(crawl: &Crawl, url: &str) -> Value {
-    crawl.row(url)["verdict"].clone()
+    crawl.visit(url)["verdict"].clone()
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn a_print_view_is_dropped_only_if_it_names_its_article_as_canonical() {
     for (has_links, expected) in [(true, "near-duplicate"), (false, "unique")] {
         let (server, crawl) = crawled(has_links);
         let print = server.url(HOST, "/print");
-        assert_eq!(verdict(&crawl, &print), expected, "{}", crawl.row(&print));
+        assert_eq!(verdict(&crawl, &print), expected, "{}", crawl.visit(&print));
         assert_eq!(crawl.archived().contains(&print), !has_links);
         assert_eq!(
             server.log().count(HOST, "/only-in-print"),
@@ -118,7 +118,7 @@ fn wrong_and_foreign_canonical_links_change_no_verdict() {
     let (server, crawl) = crawled(true);
     let lie = server.url(HOST, "/lie");
     for url in [lie.clone(), server.url("stranger.test", "/print")] {
-        assert_eq!(verdict(&crawl, &url), "unique", "{}", crawl.row(&url));
+        assert_eq!(verdict(&crawl, &url), "unique", "{}", crawl.visit(&url));
         assert!(crawl.archived().contains(&url), "{url}");
     }
     let answer = crawl.run_command(&["why", "crawl", &lie]).json();
@@ -131,7 +131,7 @@ fn a_rebuilt_crawl_has_the_same_reasons_and_verdicts() {
     let (server, crawl) = crawled(true);
     let print = server.url(HOST, "/print");
     let before = crawl.run_command(&["why", "crawl", &print]).json();
-    let rows = crawl.verdicts();
+    let verdicts = crawl.verdicts();
     std::fs::remove_dir_all(crawl.out().join("state")).unwrap();
     let rebuild = [
         "rebuild",
@@ -143,7 +143,7 @@ fn a_rebuilt_crawl_has_the_same_reasons_and_verdicts() {
     ];
     let run = crawl.run_command(&rebuild);
     assert_eq!(run.code, Some(0), "{run:?}");
-    assert_eq!(crawl.verdicts(), rows);
+    assert_eq!(crawl.verdicts(), verdicts);
     let after = crawl.run_command(&["why", "crawl", &print]).json();
     for field in ["canonical", "reason", "verdict"] {
         assert_eq!(after[field], before[field], "{field}");

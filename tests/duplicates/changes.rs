@@ -128,17 +128,17 @@ fn a_correction_in_four_pages_is_archived_and_listed_as_a_change() {
             (&6.into(), &1.into()),
             "{option}: {summary}"
         );
-        let row = second.row(&server.url(HOST, "/1"));
-        assert_eq!(row["duplicate_of"], server.url(HOST, "/1"), "{row}");
-        let resemblance = row["resemblance"].as_f64().unwrap();
-        assert!((0.95..1.0).contains(&resemblance), "{row}");
+        let visit = second.visit(&server.url(HOST, "/1"));
+        assert_eq!(visit["duplicate_of"], server.url(HOST, "/1"), "{visit}");
+        let resemblance = visit["resemblance"].as_f64().unwrap();
+        assert!((0.95..1.0).contains(&resemblance), "{visit}");
         let why = second
             .run_command(&["why", "crawl", &server.url(HOST, "/1")])
             .json();
         assert_eq!(why["verdict"], "changed");
         assert_eq!(
             why["original"]["warc_file"],
-            first.row(&server.url(HOST, "/1"))["warc_file"]
+            first.visit(&server.url(HOST, "/1"))["warc_file"]
         );
         let found = second.run_command(&[
             "search",
@@ -191,10 +191,10 @@ fn a_correction_in_four_pages_is_archived_and_listed_as_a_change() {
         );
 
         // A rebuild from the archive alone gives the same.
-        let before = second.rows();
+        let before = second.visits();
         let rebuilt = second.run_command(&["rebuild", "crawl", "--from-archive"]);
         assert_eq!(rebuilt.code, Some(0), "{rebuilt:?}");
-        assert_eq!(second.rows(), before);
+        assert_eq!(second.visits(), before);
         first.is_sound();
         second.is_sound();
 

@@ -53,7 +53,7 @@ fn crawl(server: &Server, per_cluster: &str) -> Crawl {
 /// Returns the visit records of the variants by their numbers.
 fn variants(server: &Server, crawl: &Crawl) -> Vec<Value> {
     (0..VARIANTS)
-        .map(|number| crawl.row(&server.url(HOST, &format!("/variant/{number}"))))
+        .map(|number| crawl.visit(&server.url(HOST, &format!("/variant/{number}"))))
         .collect()
 }
 
@@ -66,15 +66,15 @@ fn per_cluster_pages_of_a_cluster_are_kept_and_all_links_are_followed() {
         (&summary["unique"], &summary["pages"]),
         (&8.into(), &14.into())
     );
-    let rows = variants(&server, &crawl);
+    let visits = variants(&server, &crawl);
     let original = server.url(HOST, "/variant/0");
-    assert_eq!(rows[0]["verdict"], "unique");
-    for (row, seat) in rows[1..].iter().zip([Some(2), Some(3), None, None, None]) {
-        let url = row["url"].as_str().unwrap();
-        assert_eq!(row["verdict"], "near-duplicate");
-        assert_eq!(row["duplicate_of"], original);
+    assert_eq!(visits[0]["verdict"], "unique");
+    for (visit, seat) in visits[1..].iter().zip([Some(2), Some(3), None, None, None]) {
+        let url = visit["url"].as_str().unwrap();
+        assert_eq!(visit["verdict"], "near-duplicate");
+        assert_eq!(visit["duplicate_of"], original);
         let words = seat.map(|seat| format!("let through: {seat} of 3 of its kind"));
-        let reason = row["reason"].as_str().unwrap();
+        let reason = visit["reason"].as_str().unwrap();
         assert_eq!(words.is_some(), reason.contains("let through"), "{reason}");
         assert!(
             words.is_none_or(|words| reason.ends_with(&words)),
@@ -109,7 +109,7 @@ fn per_cluster_pages_of_a_cluster_are_kept_and_all_links_are_followed() {
         "the page with the same bytes"
     );
     assert_eq!(
-        crawl.row(&copy)["duplicate_of"],
+        crawl.visit(&copy)["duplicate_of"],
         original,
         "an original is never a duplicate"
     );
@@ -138,15 +138,15 @@ fn per_cluster_holds_under_concurrency_and_kills() {
         *left.lock().unwrap() = usize::MAX;
         gate.open();
         crawl.complete();
-        let rows = variants(&server, &crawl);
-        let kept = rows.iter().filter(|row| {
-            let reason = row["reason"].as_str().unwrap_or_default();
-            row["verdict"] == "unique" || reason.contains("let through")
+        let visits = variants(&server, &crawl);
+        let kept = visits.iter().filter(|visit| {
+            let reason = visit["reason"].as_str().unwrap_or_default();
+            visit["verdict"] == "unique" || reason.contains("let through")
         });
         assert_eq!(
             kept.count(),
             3,
-            "killed after {requests} requests: {rows:?}"
+            "killed after {requests} requests: {visits:?}"
         );
         crawl.is_sound();
     }
@@ -160,7 +160,7 @@ fn duplicates_lists_not_archived_pages_with_their_originals() {
     let lines = crawl.json_lines(&["duplicates", "crawl"]);
     assert_eq!(lines.len(), 6, "{lines:?}");
     for line in &lines {
-        let row = crawl.row(line["url"].as_str().unwrap());
+        let visit = crawl.visit(line["url"].as_str().unwrap());
         for name in [
             "verdict",
             "duplicate_of",
@@ -168,9 +168,9 @@ fn duplicates_lists_not_archived_pages_with_their_originals() {
             "resemblance",
             "reason",
         ] {
-            assert_eq!(line[name], row[name]);
+            assert_eq!(line[name], visit[name]);
         }
-        let let_through = row["reason"].as_str().unwrap().contains("let through");
+        let let_through = visit["reason"].as_str().unwrap().contains("let through");
         assert_eq!(line["kept"], let_through, "{line}");
     }
     let clusters = crawl.run_command(&["duplicates", "crawl", "--clusters", "--format", "json"]);

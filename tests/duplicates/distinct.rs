@@ -31,16 +31,18 @@ fn crawl(server: &Server) -> Crawl {
 
 /// Returns the record of each guide.
 fn guides(server: &Server, crawl: &Crawl) -> Vec<Value> {
-    let rows = GUIDES.map(|path| crawl.row(&server.url(HOST, path)));
-    rows.to_vec()
+    let visits = GUIDES.map(|path| crawl.visit(&server.url(HOST, path)));
+    visits.to_vec()
 }
 
 /// Returns the URL of a guide that was not archived, and its original.
 fn not_archived(server: &Server, crawl: &Crawl) -> (String, String) {
-    let rows = guides(server, crawl);
-    let row = rows.iter().find(|row| row["verdict"] == "near-duplicate");
-    let row = row.expect("two of the three are not archived");
-    let text = |name: &str| row[name].as_str().unwrap().to_owned();
+    let visits = guides(server, crawl);
+    let visit = visits
+        .iter()
+        .find(|visit| visit["verdict"] == "near-duplicate");
+    let visit = visit.expect("two of the three are not archived");
+    let text = |name: &str| visit[name].as_str().unwrap().to_owned();
     (text("url"), text("duplicate_of"))
 }
 
@@ -83,10 +85,12 @@ fn a_page_that_is_declared_distinct_is_archived_once_and_stays_so_after_a_kill()
         "{again:?}"
     );
     crawl.complete();
-    let row = crawl.row(&url);
-    assert_eq!(row["verdict"], "unique", "{row}");
+    let visit = crawl.visit(&url);
+    assert_eq!(visit["verdict"], "unique", "{visit}");
     let near = guides(&server, &crawl);
-    let near = near.iter().filter(|row| row["verdict"] == "near-duplicate");
+    let near = near
+        .iter()
+        .filter(|visit| visit["verdict"] == "near-duplicate");
     assert_eq!(near.count(), 1, "the third is still left out");
     crawl.is_sound();
 }
@@ -117,7 +121,7 @@ fn a_running_crawl_applies_a_line_of_control_toml_once() {
         (&summary["finished"], &summary["near_duplicates"]),
         (&"exhausted".into(), &1.into())
     );
-    assert_eq!(crawl.row(&url)["verdict"], "unique");
+    assert_eq!(crawl.visit(&url)["verdict"], "unique");
     assert_eq!(requests(&server, &url), 2);
     // The line is still there.
     crawl.complete();

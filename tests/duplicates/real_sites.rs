@@ -58,16 +58,16 @@ fn crawl_with(known: KnownSite, key: &str, options: &[&str]) -> Ended {
         Some(url.replacen(&format!(":{}", server.port()), "", 1))
     };
     let (mut verdicts, mut wrongly_merged) = (BTreeMap::new(), Vec::new());
-    // The rows of unarchived pages have a place in the archive, too: that of a note.
+    // The visits of unarchived pages have a place in the archive, too: that of a note.
     let archived = crawl.archived();
     let kept = archived
         .iter()
         .filter_map(|url| address(&url.as_str().into()))
         .collect();
-    for row in crawl.rows() {
-        let page = address(&row["url"]).unwrap();
-        verdicts.insert(page.clone(), row["verdict"].as_str().unwrap().to_owned());
-        if let Some(original) = address(&row["duplicate_of"])
+    for visit in crawl.visits() {
+        let page = address(&visit["url"]).unwrap();
+        verdicts.insert(page.clone(), visit["verdict"].as_str().unwrap().to_owned());
+        if let Some(original) = address(&visit["duplicate_of"])
             && !known.say_the_same(&page, &original)
         {
             wrongly_merged.push((page, original));
@@ -272,7 +272,7 @@ fn a_thief_that_answers_first_takes_neither_the_seed_of_its_victim_nor_the_pages
         "{} of 200 were never visited: {never:?}",
         never.len()
     );
-    assert_eq!(crawl.row(&victim[0])["verdict"], "unique");
+    assert_eq!(crawl.visit(&victim[0])["verdict"], "unique");
     crawl.is_sound();
 }
 

@@ -33,19 +33,20 @@ fn blog() -> Blog {
 }
 
 impl Blog {
-    /// Returns the rows of the printed views.
+    /// Returns the visits of the printed views.
     fn printed(&self) -> Vec<Value> {
-        let rows = self.crawl.rows().into_iter();
-        rows.filter(|row| row["url"].as_str().unwrap().contains("/print/"))
+        let visits = self.crawl.visits().into_iter();
+        visits
+            .filter(|visit| visit["url"].as_str().unwrap().contains("/print/"))
             .collect()
     }
 
     fn lost(&self) -> Vec<String> {
-        let rows = self.crawl.rows().into_iter();
-        let unique = rows.filter(|row| row["verdict"] == "unique");
+        let visits = self.crawl.visits().into_iter();
+        let unique = visits.filter(|visit| visit["verdict"] == "unique");
         let port = format!(":{}", self.server.port());
         let addresses: Vec<String> = unique
-            .map(|row| row["url"].as_str().unwrap()["http://".len()..].replacen(&port, "", 1))
+            .map(|visit| visit["url"].as_str().unwrap()["http://".len()..].replacen(&port, "", 1))
             .collect();
         let on_host = |address: &&str| address.starts_with("journal.test/");
         let lost = self.known.lost(addresses.iter().map(String::as_str));
@@ -63,17 +64,17 @@ fn a_printed_view_that_came_before_its_page_is_archived_and_exported_as_its_near
     let printed = blog.printed();
     assert_eq!(printed.len() as u64, POSTS);
     let mut views = 0;
-    for row in &printed {
+    for visit in &printed {
         // It was kept when it came, whatever the export says of it now.
-        assert!(row["warc_file"].is_string(), "{row}");
-        let Some(page) = row["duplicate_of"].as_str() else {
+        assert!(visit["warc_file"].is_string(), "{visit}");
+        let Some(page) = visit["duplicate_of"].as_str() else {
             continue;
         };
         views += 1;
-        assert_eq!(row["verdict"], "near-duplicate", "{row}");
-        let reason = row["reason"].as_str().unwrap();
-        assert!(reason.contains(page), "{row}");
-        let view = row["url"].as_str().unwrap();
+        assert_eq!(visit["verdict"], "near-duplicate", "{visit}");
+        let reason = visit["reason"].as_str().unwrap();
+        assert!(reason.contains(page), "{visit}");
+        let view = visit["url"].as_str().unwrap();
         assert_eq!(page, view.replace("/print/", "/post/"));
     }
     // The first ones are compared before the frame of their pages is known.
@@ -95,7 +96,7 @@ fn a_session_knows_the_kept_pages_of_the_session_before_it() {
     let printed = blog.printed();
     let views = printed.iter();
     let views = views
-        .filter(|row| row["verdict"] == "near-duplicate")
+        .filter(|visit| visit["verdict"] == "near-duplicate")
         .count();
     assert!(views * 2 >= printed.len(), "{views} of {POSTS} are views");
     assert_eq!(blog.lost(), Vec::<String>::new());
@@ -124,7 +125,7 @@ fn a_crawl_goes_on_without_its_kept_pages_if_their_files_are_damaged_and_loses_n
     ] {
         assert!(second.errors.contains(warning), "{second:?}");
     }
-    let pages = blog.crawl.rows().len();
+    let pages = blog.crawl.visits().len();
     assert!(pages > 45, "the second session visited none: {pages}");
     assert_eq!(blog.lost(), Vec::<String>::new());
     blog.crawl.is_sound();
@@ -189,12 +190,12 @@ fn a_copy_of_a_page_that_was_kept_for_its_text_is_an_exact_duplicate() {
         .with(&["--concurrency-per-host", "1"])
         .seeds(&[server.url(HOST, "/")]);
     crawl.complete();
-    let rows = ["/a", "/b", "/copy"].map(|path| crawl.row(&server.url(HOST, path)));
-    assert_eq!(rows[0]["verdict"], "unique");
-    assert_eq!(rows[1]["verdict"], "unique");
-    let reason = rows[1]["reason"].as_str().unwrap();
+    let visits = ["/a", "/b", "/copy"].map(|path| crawl.visit(&server.url(HOST, path)));
+    assert_eq!(visits[0]["verdict"], "unique");
+    assert_eq!(visits[1]["verdict"], "unique");
+    let reason = visits[1]["reason"].as_str().unwrap();
     assert!(reason.contains("a number differs"), "{reason}");
-    assert_eq!(rows[2]["verdict"], "exact-duplicate");
-    assert_eq!(rows[2]["duplicate_of"], rows[1]["url"]);
+    assert_eq!(visits[2]["verdict"], "exact-duplicate");
+    assert_eq!(visits[2]["duplicate_of"], visits[1]["url"]);
     crawl.is_sound();
 }

@@ -95,9 +95,9 @@ fn a_mirror_is_archived_once_and_pages_that_only_it_has_are_archived() {
         ("/dated", "near-duplicate"),
     ];
     for (path, verdict) in copies {
-        let row = crawl.row(&server.url("mirror.test", path));
-        assert_eq!(row["verdict"], verdict);
-        assert_eq!(row["duplicate_of"], server.url("original.test", path));
+        let visit = crawl.visit(&server.url("mirror.test", path));
+        assert_eq!(visit["verdict"], verdict);
+        assert_eq!(visit["duplicate_of"], server.url("original.test", path));
     }
     crawl.is_sound();
 }
@@ -106,17 +106,17 @@ fn a_mirror_is_archived_once_and_pages_that_only_it_has_are_archived() {
 fn near_duplicates_are_recorded_with_distance_and_resemblance() {
     let (server, crawl) = crawl("drop");
     crawl.complete();
-    let row = crawl.row(&server.url("mirror.test", "/dated"));
-    let resemblance = row["resemblance"].as_f64().unwrap();
-    assert!((0.9..=1.0).contains(&resemblance), "{row}");
-    assert!(row["distance"].as_u64().unwrap() <= 7, "{row}");
+    let visit = crawl.visit(&server.url("mirror.test", "/dated"));
+    let resemblance = visit["resemblance"].as_f64().unwrap();
+    assert!((0.9..=1.0).contains(&resemblance), "{visit}");
+    assert!(visit["distance"].as_u64().unwrap() <= 7, "{visit}");
     let (copy, original) = (
-        row["fingerprint"].as_str().unwrap(),
-        crawl.row(&server.url("original.test", "/dated")),
+        visit["fingerprint"].as_str().unwrap(),
+        crawl.visit(&server.url("original.test", "/dated")),
     );
     let bits = |hex: &str| u64::from_str_radix(hex, 16).unwrap();
     let apart = (bits(copy) ^ bits(original["fingerprint"].as_str().unwrap())).count_ones();
-    assert_eq!(row["distance"], apart);
+    assert_eq!(visit["distance"], apart);
 }
 
 #[test]
@@ -126,10 +126,10 @@ fn without_links_of_duplicates_pages_that_only_a_mirror_has_are_listed_as_skippe
     assert_eq!(counts(&crawl.complete()), json!([7, 4, 2, 1, 0, 1]));
     let url = server.url("mirror.test", "/only-here");
     assert_eq!(server.log().count("mirror.test", "/only-here"), 0);
-    let row = crawl.row(&url);
-    assert_eq!(row["verdict"], "excluded");
+    let visit = crawl.visit(&url);
+    assert_eq!(visit["verdict"], "excluded");
     assert_eq!(
-        row["reason"],
+        visit["reason"],
         "links of duplicates: mirror.test/{duplicates}: not followed (--duplicate-links none)"
     );
     let listed = crawl.run_command(&[
@@ -167,7 +167,7 @@ fn followed_duplicates_are_archived_and_their_links_are_followed() {
     let (server, crawl) = crawl("follow");
     assert_eq!(counts(&crawl.complete()), json!([8, 5, 2, 1, 0, 0]));
     assert_eq!(
-        crawl.row(&server.url("mirror.test", "/only-here"))["verdict"],
+        crawl.visit(&server.url("mirror.test", "/only-here"))["verdict"],
         "unique"
     );
     crawl.is_sound();
@@ -207,11 +207,11 @@ fn the_archive_notes_why_a_page_was_not_archived() {
         .map(|record| record.kind().to_owned())
         .collect();
     assert_eq!(kinds, ["metadata"]);
-    let (notes, row) = (crawl.notes_about(&url), crawl.row(&url));
+    let (notes, visit) = (crawl.notes_about(&url), crawl.visit(&url));
     assert_eq!(notes["verdict"], "near-duplicate");
     assert_eq!(notes["duplicate-of"], server.url("original.test", "/dated"));
-    assert_eq!(notes["distance"], row["distance"].to_string());
-    assert_eq!(notes["fingerprint"], row["fingerprint"].as_str().unwrap());
+    assert_eq!(notes["distance"], visit["distance"].to_string());
+    assert_eq!(notes["fingerprint"], visit["fingerprint"].as_str().unwrap());
     assert!(notes["resemblance"].parse::<f64>().unwrap() > 0.9);
     assert_eq!(notes["via"], server.url("original.test", "/dated"));
 }
@@ -250,8 +250,8 @@ fn the_threshold_decides_what_is_near() {
             .seeds(&[server.url("near.test", "/")])
             .with(&["--resemblance", resemblance, "--distance", "7"]);
         crawl.complete();
-        let row = crawl.row(&server.url("near.test", "/b"));
-        assert_eq!(row["verdict"], verdict, "at {resemblance}: {row}");
+        let visit = crawl.visit(&server.url("near.test", "/b"));
+        assert_eq!(visit["verdict"], verdict, "at {resemblance}: {visit}");
     }
 }
 
@@ -296,7 +296,7 @@ fn crawls_with_one_key_have_the_same_fingerprints_and_a_crawl_keeps_its_key() {
             .with(&["--delay=0"]);
         let run = crawl.run_with(options);
         assert_eq!(run.code, Some(0), "{run:?}");
-        let fingerprint = crawl.row(&seed)["fingerprint"].clone();
+        let fingerprint = crawl.visit(&seed)["fingerprint"].clone();
         (crawl, fingerprint)
     };
     let key = "00000000000000aa";
@@ -332,16 +332,16 @@ fn learned_tf_idf_frequencies_outlast_a_session() {
     crawl.complete();
     let kept = std::fs::read_to_string(crawl.out().join("state/frequencies.txt")).unwrap();
     let pages: Vec<Value> = crawl
-        .rows()
+        .visits()
         .into_iter()
-        .filter(|row| row["status"] == 200)
+        .filter(|visit| visit["status"] == 200)
         .collect();
     assert!(
         kept.starts_with(&format!("documents\t{}\t", pages.len())),
         "{kept}"
     );
     assert_eq!(
-        crawl.row(&server.url("mirror.test", "/dated"))["verdict"],
+        crawl.visit(&server.url("mirror.test", "/dated"))["verdict"],
         "near-duplicate"
     );
     let url = server.url("original.test", "/dated");
@@ -400,11 +400,11 @@ fn with_verify_off_fingerprints_within_the_distance_decide_alone() {
         .with(&["--concurrency", "1", "--verify", "off", "--distance", "5"]);
     crawl.complete();
     let (mut kept, mut repeats): (Vec<u64>, u32) = (Vec::new(), 0);
-    for row in crawl.rows().iter().filter(|row| row["status"] == 200) {
-        let fingerprint = u64::from_str_radix(row["fingerprint"].as_str().unwrap(), 16).unwrap();
+    for visit in crawl.visits().iter().filter(|visit| visit["status"] == 200) {
+        let fingerprint = u64::from_str_radix(visit["fingerprint"].as_str().unwrap(), 16).unwrap();
         let is_near = kept.iter().any(|one| (one ^ fingerprint).count_ones() <= 5);
         let expected = if is_near { "near-duplicate" } else { "unique" };
-        assert_eq!(row["verdict"], expected, "{row}");
+        assert_eq!(visit["verdict"], expected, "{visit}");
         repeats += u32::from(is_near);
         if !is_near {
             kept.push(fingerprint);

@@ -53,13 +53,13 @@ fn a_way_that_is_found_while_a_redirect_claims_its_target_outlasts_a_kill() {
         running.kill();
         gates.iter().for_each(Gate::open);
         crawl.complete();
-        let rows = crawl.rows();
-        let is_page = |row: &&Value| row["final_url"] == server.url(TARGET, "/page").as_str();
-        let kept = rows
+        let visits = crawl.visits();
+        let is_page = |visit: &&Value| visit["final_url"] == server.url(TARGET, "/page").as_str();
+        let kept = visits
             .iter()
             .filter(is_page)
-            .find(|row| row["verdict"] == "unique");
-        assert!(kept.is_some(), "{moves_on}, {is_redirect}: {rows:?}");
+            .find(|visit| visit["verdict"] == "unique");
+        assert!(kept.is_some(), "{moves_on}, {is_redirect}: {visits:?}");
         crawl.is_sound();
     }
 }

@@ -73,7 +73,7 @@ fn a_crawl_whose_clock_was_a_day_ahead_continues_at_once_with_a_warning() {
         let server = Server::spawn_thread(Site::new(|request| tree(number_of(&request.target), 7)));
         let crawl = Crawl::of(&server, &[HOST]).seeds(&[server.url(HOST, "/0")]);
         assert_eq!(crawl.run_with(&["--max-pages", "1"]).summary()["pages"], 1);
-        let visited = crawl.row(&server.url(HOST, "/0"));
+        let visited = crawl.visit(&server.url(HOST, "/0"));
         let visited: Timestamp = visited["fetched_at"].as_str().unwrap().parse().unwrap();
         let tomorrow = visited + Duration::from_secs(24 * 3600);
         let page = server.url(HOST, "/1");

@@ -130,9 +130,13 @@ impl Patient {
         }
         let verdicts = self.crawl.verdicts();
         let is_kept = |(url, verdict): (&String, &String)| verdicts.get(url) == Some(verdict);
-        let missing = self.verdicts.iter().filter(|row| !is_kept(*row)).count();
+        let missing = self
+            .verdicts
+            .iter()
+            .filter(|visit| !is_kept(*visit))
+            .count();
         if missing > 0 {
-            findings.silent.push(format!("{case}: {missing} rows"));
+            findings.silent.push(format!("{case}: {missing} visits"));
         }
     }
 }

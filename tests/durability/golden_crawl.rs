@@ -141,14 +141,14 @@ fn index(directory: &Path) -> Vec<u8> {
 }
 
 /// Returns visit records without fields that archive and journal have in different precision.
-fn rounded(mut rows: Vec<Value>) -> Vec<Value> {
-    for row in &mut rows {
-        if let Some(resemblance) = row["resemblance"].as_f64() {
-            row["resemblance"] = format!("{resemblance:.4}").into();
+fn rounded(mut visits: Vec<Value>) -> Vec<Value> {
+    for visit in &mut visits {
+        if let Some(resemblance) = visit["resemblance"].as_f64() {
+            visit["resemblance"] = format!("{resemblance:.4}").into();
         }
-        row["duration_ms"].take();
+        visit["duration_ms"].take();
     }
-    rows
+    visits
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn a_golden_crawl_verifies_and_exports_the_same_bytes() {
 #[test]
 fn a_journal_of_another_format_is_made_again_from_the_archive() {
     let crawl = unpacked("default");
-    let expected = crawl.rows();
+    let expected = crawl.visits();
     let journal = crawl.out().join("state/journal/00000000000000000000.log");
     let mut bytes = fs::read(&journal).unwrap();
     bytes[8] = 12;
@@ -180,7 +180,7 @@ fn a_journal_of_another_format_is_made_again_from_the_archive() {
     }
     let rebuild = ["rebuild", "crawl", "--from-archive", "--hash-key", KEY];
     assert_eq!(crawl.run_command(&rebuild).code, Some(0));
-    assert_eq!(rounded(crawl.rows()), rounded(expected));
+    assert_eq!(rounded(crawl.visits()), rounded(expected));
 }
 
 /// An index of another format was compared by verify, and taken for a damaged one.
@@ -222,10 +222,14 @@ fn the_state_of_a_golden_crawl_is_rebuilt_from_its_journal_and_from_its_archive(
     for name in ["default", "kept"] {
         for from in [&[][..], &["--from-archive", "--hash-key", KEY]] {
             let crawl = unpacked(name);
-            let expected = crawl.rows();
+            let expected = crawl.visits();
             let run = crawl.run_command(&[&["rebuild", "crawl"], from].concat());
             assert_eq!(run.code, Some(0), "{run:?}");
-            assert_eq!(rounded(crawl.rows()), rounded(expected), "{name} {from:?}");
+            assert_eq!(
+                rounded(crawl.visits()),
+                rounded(expected),
+                "{name} {from:?}"
+            );
             crawl.is_sound();
         }
     }
@@ -237,7 +241,7 @@ fn a_golden_crawl_continues_to_its_end() {
     let server = Server::spawn_thread(toy.site());
     let proxy = Proxy::before(server.address(), None);
     let crawl = unpacked("default");
-    let before = crawl.rows();
+    let before = crawl.visits();
     let run = crawl.run_command(&[
         "crawl",
         "--out=crawl",
@@ -247,12 +251,12 @@ fn a_golden_crawl_continues_to_its_end() {
     ]);
     assert_eq!(run.summary()["finished"], "exhausted", "{run:?}");
     crawl.is_sound();
-    let after = crawl.rows();
+    let after = crawl.visits();
     assert_eq!(after[..before.len()], before[..]);
     let of = |column: &str| -> BTreeSet<&str> {
         after
             .iter()
-            .filter_map(|row| row[column].as_str())
+            .filter_map(|visit| visit[column].as_str())
             .collect()
     };
     assert_eq!(of("url").len(), after.len(), "no page is visited twice");

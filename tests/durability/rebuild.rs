@@ -28,7 +28,7 @@ struct Half {
     toy: ToyWeb,
     server: Server,
     crawl: Crawl,
-    rows: Vec<Value>,
+    visits: Vec<Value>,
     options: Vec<String>,
 }
 
@@ -45,30 +45,30 @@ fn half(options: &[&str]) -> Half {
         crawl.run_with(&["--max-pages", "40"]).summary()["pages"],
         40
     );
-    let rows = crawl.rows();
+    let visits = crawl.visits();
     assert!(
-        rows.iter().any(|row| row["duplicate_of"].is_string()),
-        "{rows:?}"
+        visits.iter().any(|visit| visit["duplicate_of"].is_string()),
+        "{visits:?}"
     );
     Half {
         toy,
         server,
         crawl,
-        rows,
+        visits,
         options: options.iter().map(ToString::to_string).collect(),
     }
 }
 
 /// Returns the visit records with the precision of the archive, which has four digits of a
 /// resemblance.
-fn as_archived(rows: &[Value]) -> Vec<Value> {
-    let mut rows = rows.to_vec();
-    for row in &mut rows {
-        if let Some(resemblance) = row["resemblance"].as_f64() {
-            row["resemblance"] = format!("{resemblance:.4}").into();
+fn as_archived(visits: &[Value]) -> Vec<Value> {
+    let mut visits = visits.to_vec();
+    for visit in &mut visits {
+        if let Some(resemblance) = visit["resemblance"].as_f64() {
+            visit["resemblance"] = format!("{resemblance:.4}").into();
         }
     }
-    rows
+    visits
 }
 
 impl Half {
@@ -83,7 +83,7 @@ impl Half {
             (&from.into(), &40.into())
         );
         self.crawl.is_sound();
-        assert_eq!(as_archived(&self.crawl.rows()), as_archived(&self.rows));
+        assert_eq!(as_archived(&self.crawl.visits()), as_archived(&self.visits));
         self.goes_on();
         report
     }
@@ -226,11 +226,11 @@ fn a_rebuilt_crawl_without_a_key_gets_a_new_one() {
         .with(&["--delay", "0", "--delay-factor", "0"])
         .seeds(&toy.seeds(server.port()));
     crawl.run_with(&["--max-pages", "30"]);
-    let before = crawl.rows().len();
+    let before = crawl.visits().len();
     fs::remove_dir_all(crawl.out().join("state")).unwrap();
     let run = crawl.run_command(&["rebuild", "crawl"]);
     assert_eq!(run.code, Some(0), "{run:?}");
-    assert_eq!(crawl.rows().len(), before);
+    assert_eq!(crawl.visits().len(), before);
     crawl.is_sound();
     assert_eq!(
         crawl.run_with(&["--max-pages", "100000"]).summary()["finished"],

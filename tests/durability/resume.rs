@@ -74,7 +74,7 @@ fn an_interrupted_crawl_finishes_active_visits_and_continues_later() {
         assert_eq!(run.code, Some(130), "{run:?}");
         let url = held.server.url(HOST, &format!("/{page}"));
         assert_eq!(
-            held.crawl.row(&url)["verdict"],
+            held.crawl.visit(&url)["verdict"],
             "unique",
             "the page that was active at {page} is kept"
         );

@@ -230,13 +230,13 @@ fn pages_of_an_earlier_crawl_that_the_first_node_reads_are_not_archived_by_all_n
     assert_exhausted(&second.end());
     let verified = shared.verify();
     assert_eq!(verified["pages"], web.all_pages(), "{verified}");
-    let rows = shared
+    let visits = shared
         .crawl
         .json_lines(&["export", "--store", &shared.store]);
-    let kept: Vec<&str> = rows
+    let kept: Vec<&str> = visits
         .iter()
-        .filter(|row| row["verdict"] == "unique")
-        .map(|row| row["url"].as_str().unwrap())
+        .filter(|visit| visit["verdict"] == "unique")
+        .map(|visit| visit["url"].as_str().unwrap())
         .collect();
     let of_earlier = |url: &&&str| (0..5).any(|host| url.contains(&format!("//h{host}.")));
     assert_eq!(kept.iter().filter(of_earlier).count(), 0, "{kept:?}");

@@ -53,8 +53,10 @@ fn outage(fault: impl Fn(&str) -> Reply + Send + Sync + 'static) -> Site {
 }
 
 fn failed(crawl: &Crawl) -> Vec<Value> {
-    let rows = crawl.rows().into_iter();
-    rows.filter(|row| row["verdict"] == "failed").collect()
+    let visits = crawl.visits().into_iter();
+    visits
+        .filter(|visit| visit["verdict"] == "failed")
+        .collect()
 }
 
 /// A server that answered 502 to everything for a minute was asked at full pace, and lost 51 of 60
@@ -87,8 +89,8 @@ fn a_host_that_fails_for_a_while_rests_and_loses_no_page() {
     let crawl = Crawl::of(&server, &hosts).seeds(&seeds);
     let run = crawl.run();
     assert_eq!(failed(&crawl), Vec::<Value>::new(), "{run:?}");
-    let is_cut = |row: &Value| row["bytes"] == "<p>Half a page".len();
-    assert!(!crawl.rows().iter().any(is_cut));
+    let is_cut = |visit: &Value| visit["bytes"] == "<p>Half a page".len();
+    assert!(!crawl.visits().iter().any(is_cut));
     let summary = run.summary();
     assert_eq!(summary["pages"], PAGES * hosts.len() as u64);
     assert_eq!(

@@ -236,9 +236,9 @@ fn a_page_that_keeps_crashing_the_crawler_is_given_up_without_a_request() {
         (&summary["pages"], &summary["failed"]),
         (&2.into(), &1.into())
     );
-    let row = crawl.row(&server.url(HOST, "/1"));
+    let visit = crawl.visit(&server.url(HOST, "/1"));
     assert_eq!(
-        row["reason"],
+        visit["reason"],
         "the crawler died 8 times while it visited this page"
     );
     assert_eq!(

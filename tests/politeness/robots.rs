@@ -67,11 +67,14 @@ fn a_disallowed_section_is_never_requested() {
             ["/", "/closed/but-open.html", "/open/", "/robots.txt"],
             "{robots}"
         );
-        let row = crawl.row(&server.url(HOST, "/closed/"));
-        assert_eq!(row["verdict"], "excluded");
+        let visit = crawl.visit(&server.url(HOST, "/closed/"));
+        assert_eq!(visit["verdict"], "excluded");
         assert!(
-            row["reason"].as_str().unwrap().starts_with("robots.txt: "),
-            "{row}"
+            visit["reason"]
+                .as_str()
+                .unwrap()
+                .starts_with("robots.txt: "),
+            "{visit}"
         );
         assert_eq!(
             crawl.notes_about(&server.url(HOST, "/closed/"))["verdict"],
@@ -114,11 +117,11 @@ fn while_robots_txt_is_unavailable_nothing_is_allowed() {
             (&0.into(), &1.into())
         );
         assert_eq!(asked(&server), ["/robots.txt"]);
-        let row = crawl.row(&server.url(HOST, "/"));
-        let reason = row["reason"].as_str().unwrap();
+        let visit = crawl.visit(&server.url(HOST, "/"));
+        let reason = visit["reason"].as_str().unwrap();
         assert!(
             reason.starts_with("robots.txt is unavailable (") && reason.contains(trouble),
-            "{row}"
+            "{visit}"
         );
     }
 }

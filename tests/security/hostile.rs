@@ -134,21 +134,21 @@ impl Crawled {
 
 /// The result of each seed.
 struct Fates {
-    rows: BTreeMap<String, Value>,
+    visits: BTreeMap<String, Value>,
     /// The addresses whose records are marked as cut.
     cut: BTreeSet<String>,
 }
 
 impl Fates {
     fn of(crawl: &Crawl) -> Self {
-        let url = |row: &Value| row["url"].as_str().unwrap().to_owned();
-        let rows = crawl.rows().into_iter().map(|row| (url(&row), row));
+        let url = |visit: &Value| visit["url"].as_str().unwrap().to_owned();
+        let visits = crawl.visits().into_iter().map(|visit| (url(&visit), visit));
         let records = crawl.records();
         // A revisit record is marked as truncated because it leaves out bytes that the archive has.
         let responses = records.iter().filter(|record| record.kind() == "response");
         let cut = responses.filter(|record| record.truncated().is_some());
         Self {
-            rows: rows.collect(),
+            visits: visits.collect(),
             cut: cut
                 .filter_map(|record| record.target().map(str::to_owned))
                 .collect(),
@@ -156,8 +156,8 @@ impl Fates {
     }
 
     fn end(&self, url: &str) -> Option<End> {
-        let row = self.rows.get(url)?;
-        Some(match row["verdict"].as_str()? {
+        let visit = self.visits.get(url)?;
+        Some(match visit["verdict"].as_str()? {
             "failed" => End::Failed,
             "excluded" => End::Excluded,
             _ if self.cut.contains(url) => End::Truncated,
@@ -166,8 +166,9 @@ impl Fates {
     }
 
     fn reason(&self, url: &str) -> &str {
-        let row = self.rows.get(url);
-        row.and_then(|row| row["reason"].as_str())
+        let visit = self.visits.get(url);
+        visit
+            .and_then(|visit| visit["reason"].as_str())
             .unwrap_or_default()
     }
 }
@@ -233,7 +234,7 @@ fn a_folded_field_is_one_line_and_a_status_beyond_599_is_a_status() {
         if let Some(status) = mode.name.strip_prefix("status-") {
             assert!(head.starts_with(&format!("http/1.1 {status} ")), "{head}");
             assert_eq!(fates.reason(&url), format!("HTTP status {status}"));
-            assert_eq!(fates.rows[&url]["status"].to_string(), status);
+            assert_eq!(fates.visits[&url]["status"].to_string(), status);
         } else {
             assert!(head.contains("\r\nx-field: one two three\r\n"), "{head}");
         }

@@ -98,7 +98,7 @@ fn a_crawl_never_bypasses_its_proxy() {
         (&0.into(), &1.into())
     );
     assert_eq!(
-        crawl.row("http://site.test/0")["reason"],
+        crawl.visit("http://site.test/0")["reason"],
         "the proxy: it requires a user and a password"
     );
     assert!(server.log().is_empty());

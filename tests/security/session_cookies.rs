@@ -39,7 +39,7 @@ fn a_cookie_comes_back_to_its_origin_and_its_value_is_in_no_archived_request() {
     let server = server();
     let crawl = crawl(&server, "session");
     assert_eq!(crawl.complete()["pages"], 3);
-    assert_eq!(crawl.row(&server.url(OWN, "/member"))["status"], 200);
+    assert_eq!(crawl.visit(&server.url(OWN, "/member"))["status"], 200);
     assert!(
         !server.log().request_heads(OTHER).contains("cookie"),
         "{}",
@@ -63,6 +63,6 @@ fn without_the_option_no_cookie_is_kept() {
     let server = server();
     let crawl = crawl(&server, "off");
     crawl.complete();
-    assert_eq!(crawl.row(&server.url(OWN, "/member"))["status"], 403);
+    assert_eq!(crawl.visit(&server.url(OWN, "/member"))["status"], 403);
     assert!(!server.log().request_heads(OWN).contains("hidden"));
 }

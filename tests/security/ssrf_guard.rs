@@ -83,15 +83,15 @@ fn seeds_that_spell_a_loopback_address_are_not_requested() {
         .with(&["--ignore-robots"]);
     let summary = crawl.complete();
     assert_eq!(summary["pages"], 0);
-    let rows = crawl.rows();
+    let visits = crawl.visits();
     assert!(
-        rows.len() >= 9,
+        visits.len() >= 9,
         "several spellings are one URL: {}",
-        rows.len()
+        visits.len()
     );
-    for row in rows {
-        let reason = row["reason"].as_str().unwrap();
-        assert!(reason.ends_with(" address"), "{row}");
+    for visit in visits {
+        let reason = visit["reason"].as_str().unwrap();
+        assert!(reason.ends_with(" address"), "{visit}");
     }
     canary.was_never_connected_to();
 }
@@ -154,17 +154,19 @@ fn links_and_redirects_to_private_addresses_are_not_followed() {
             "{kind}: only the linking page is a page"
         );
         let asked = proxy.asked();
-        let rows = crawl.rows();
+        let visits = crawl.visits();
         let hop = |url: &str| url.starts_with("http://public.test/hop/");
-        let hops = rows.iter().filter(|row| hop(row["url"].as_str().unwrap()));
+        let hops = visits
+            .iter()
+            .filter(|visit| hop(visit["url"].as_str().unwrap()));
         // The robots.txt of a private host is not requested either; a Location is ASCII.
         let refused = |reason: &str| {
             reason.contains(": robots.txt is unavailable") || reason == "HTTP status 302"
         };
         let hops: Vec<_> = hops
-            .map(|row| row["reason"].as_str().unwrap_or_default())
+            .map(|visit| visit["reason"].as_str().unwrap_or_default())
             .collect();
-        assert_eq!(hops.len(), targets.len(), "{rows:#?}");
+        assert_eq!(hops.len(), targets.len(), "{visits:#?}");
         assert!(hops.iter().all(|reason| refused(reason)), "{hops:?}");
         for asked in asked {
             let public = asked == "SOCKS 93.184.216.34:80"

@@ -113,9 +113,9 @@ fn no_command_lets_a_control_character_through() {
     );
 
     // The sequence is in the crawl, so the commands below have something to filter.
-    let titles = crawl.rows();
-    let hostile = titles.iter().filter(|row| {
-        row["title"]
+    let titles = crawl.visits();
+    let hostile = titles.iter().filter(|visit| {
+        visit["title"]
             .as_str()
             .is_some_and(|title| title.contains(commands))
     });
@@ -180,10 +180,10 @@ fn no_command_lets_a_control_character_through() {
         vec!["canonicalize", "--surt", &hostile_url],
         vec!["canonicalize", HOSTILE],
     ];
-    let rows = crawl.rows();
-    let visited: Vec<String> = rows
+    let visits = crawl.visits();
+    let visited: Vec<String> = visits
         .iter()
-        .map(|row| row["url"].as_str().unwrap().to_owned())
+        .map(|visit| visit["url"].as_str().unwrap().to_owned())
         .collect();
     let closed = server.url(HOST, "/nowhere");
     let asked = visited

@@ -49,7 +49,7 @@ fn an_untrusted_certificate_is_refused() {
         (&0.into(), &1.into())
     );
     assert!(
-        crawl.row(&server.url(HOST, "/"))["reason"]
+        crawl.visit(&server.url(HOST, "/"))["reason"]
             .as_str()
             .unwrap()
             .starts_with("TLS: the certificate's issuer is not trusted")
@@ -74,7 +74,7 @@ fn an_insecure_host_is_archived_with_a_warning_and_the_archive_says_so() {
             .contains("certificates of secure.test are NOT VERIFIED"),
         "{run:?}"
     );
-    let reason = crawl.row(&server.url("other.test", "/"))["reason"].clone();
+    let reason = crawl.visit(&server.url("other.test", "/"))["reason"].clone();
     assert_eq!(reason, "TLS: the certificate's issuer is not trusted");
     let about = crawl
         .records()

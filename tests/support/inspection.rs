@@ -20,26 +20,26 @@ pub(crate) struct Foreign {
 }
 
 impl Crawl {
-    /// Returns the visit records of the export, in order.
-    pub(crate) fn rows(&self) -> Vec<Value> {
+    /// Returns the visits of the export, in order.
+    pub(crate) fn visits(&self) -> Vec<Value> {
         self.json_lines(&["export", "crawl"])
     }
 
-    /// Returns the visit record of a URL; there must be exactly one.
-    pub(crate) fn row(&self, url: &str) -> Value {
-        let mut rows = self.rows();
-        rows.retain(|row| row["url"] == url);
-        assert_eq!(rows.len(), 1, "{url}: {rows:?}");
-        rows.remove(0)
+    /// Returns the visit of a URL; there must be exactly one.
+    pub(crate) fn visit(&self, url: &str) -> Value {
+        let mut visits = self.visits();
+        visits.retain(|visit| visit["url"] == url);
+        assert_eq!(visits.len(), 1, "{url}: {visits:?}");
+        visits.remove(0)
     }
 
     /// Returns the verdict of each URL.
     pub(crate) fn verdicts(&self) -> BTreeMap<String, String> {
         let mut verdicts = BTreeMap::new();
-        for row in self.rows() {
-            let text = |name: &str| row[name].as_str().unwrap().to_owned();
+        for visit in self.visits() {
+            let text = |name: &str| visit[name].as_str().unwrap().to_owned();
             let before = verdicts.insert(text("url"), text("verdict"));
-            assert_eq!(before, None, "visited twice: {row}");
+            assert_eq!(before, None, "visited twice: {visit}");
         }
         verdicts
     }

@@ -197,7 +197,7 @@ impl Web {
     pub(crate) fn is_archived_exactly_once(&self, server: &Server, crawl: &Crawl, summary: &Value) {
         let truth = self.truth(server);
         let mut verdicts = crawl.verdicts();
-        let originals = originals(&crawl.rows());
+        let originals = originals(&crawl.visits());
         let mut expected: Vec<String> = truth.also_archived.iter().cloned().collect();
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         for (pair, match_kind) in &truth.pairs {
@@ -282,9 +282,10 @@ fn twin(number: u64, which: &str) -> Reply {
 }
 
 /// Returns the original of each duplicate.
-fn originals(rows: &[Value]) -> BTreeMap<String, String> {
-    let of = |row: &Value, name: &str| row[name].as_str().map(str::to_owned);
-    rows.iter()
-        .filter_map(|row| Some((of(row, "url")?, of(row, "duplicate_of")?)))
+fn originals(visits: &[Value]) -> BTreeMap<String, String> {
+    let of = |visit: &Value, name: &str| visit[name].as_str().map(str::to_owned);
+    visits
+        .iter()
+        .filter_map(|visit| Some((of(visit, "url")?, of(visit, "duplicate_of")?)))
         .collect()
 }

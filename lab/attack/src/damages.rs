@@ -34,7 +34,7 @@ struct FinishedCrawl {
     crawl: Crawl,
     before: PathBuf,
     answers: BTreeSet<String>,
-    rows: String,
+    visits: String,
 }
 
 /// The consequences of damage.
@@ -81,10 +81,10 @@ impl FinishedCrawl {
             answers: archive::answers(&before)?.into_keys().collect(),
             crawl,
             before,
-            rows: String::new(),
+            visits: String::new(),
         };
         finished.restore()?;
-        finished.rows = finished.export()?;
+        finished.visits = finished.export()?;
         Ok(finished)
     }
 
@@ -102,9 +102,9 @@ impl FinishedCrawl {
             .crawl
             .command(&["export", "crawl", "--format", "jsonl"])?
             .end(LIMIT)?;
-        let mut rows: Vec<&str> = ended.output.lines().collect();
-        rows.sort_unstable();
-        Ok(rows.join("\n"))
+        let mut visits: Vec<&str> = ended.output.lines().collect();
+        visits.sort_unstable();
+        Ok(visits.join("\n"))
     }
 
     /// Verifies the damaged crawl, continues it, and compares it with the undamaged one.
@@ -114,7 +114,7 @@ impl FinishedCrawl {
             .crawl
             .run(&["--max-time", "300ms", "--wait-for-space", "0s"], LIMIT)?;
         let answers: BTreeSet<String> = archive::answers(&self.crawl.out())?.into_keys().collect();
-        let differs = self.export()? != self.rows;
+        let differs = self.export()? != self.visits;
         Ok(Consequences {
             lost: self.answers.difference(&answers).count() as u64,
             is_reported: verified.code != Some(0) || opened.reports_a_problem(),

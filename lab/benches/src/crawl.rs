@@ -282,12 +282,12 @@ fn peak_of(child: &Child) -> u64 {
 fn unarchived(export: &[u8]) -> Result<Vec<String>, Failure> {
     let mut urls = Vec::new();
     for line in export.lines() {
-        let row: serde_json::Value = serde_json::from_str(&line?)?;
-        if row["verdict"]
+        let visit: serde_json::Value = serde_json::from_str(&line?)?;
+        if visit["verdict"]
             .as_str()
             .is_some_and(|verdict| verdict.ends_with("-duplicate"))
         {
-            urls.push(row["url"].as_str().unwrap_or_default().to_owned());
+            urls.push(visit["url"].as_str().unwrap_or_default().to_owned());
         }
     }
     Ok(urls)

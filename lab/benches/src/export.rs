@@ -100,27 +100,27 @@ fn write_journal(state: &Path, visits: u64) {
     let signature_builder = SignatureBuilder::new(Features::default(), HashKey::ZERO);
     let mut random = Random::of(1, 0);
     for number in 0..visits {
-        let row = row(number, &mut random);
+        let record = record(number, &mut random);
         let text: String = (0..40)
             .map(|_| format!("word{} ", random.below(100_000)))
             .collect();
         let page = PageText::of(&text);
         let signature = signature_builder.signature(u128::from(number), Some(page));
-        let row = VisitRecord {
+        let record = VisitRecord {
             fingerprint: signature.text.as_ref().map(|text| text.fingerprint),
-            ..row
+            ..record
         };
-        let admission = match row.fate {
+        let admission = match record.fate {
             Fate::Unique => RestoredAdmission::New(Box::new(signature)),
             _ => RestoredAdmission::None,
         };
         restoring
             .settle(RestoredVisit {
                 end: Some(ArchivePlace {
-                    file: row.warc_file.clone().unwrap_or_default(),
+                    file: record.warc_file.clone().unwrap_or_default(),
                     end: (number + 1) * 9_000,
                 }),
-                row,
+                record,
                 finds: Vec::new(),
                 reached: Vec::new(),
                 admission,
@@ -135,7 +135,7 @@ fn write_journal(state: &Path, visits: u64) {
         .expect("the journal can be ended");
 }
 
-fn row(number: u64, random: &mut Random) -> VisitRecord {
+fn record(number: u64, random: &mut Random) -> VisitRecord {
     let url = |number: u64| {
         let text = format!(
             "https://host{}.example.org/section/{}/page-{number}.html",

@@ -50,15 +50,15 @@ pub(crate) fn write(directory: &Path, visits: u64, hosts: u64) -> Result<u64, Fa
         journal.append(&Record::Leased {
             sequences: vec![page],
         })?;
-        let row = row(found, page, at, hosts)?;
-        if row.fate == Fate::Unique {
+        let record = visit(found, page, at, hosts)?;
+        if record.fate == Fate::Unique {
             let signature = signature(page);
             journal.append(&Record::Admitted {
-                page: row.page(),
+                page: record.page(),
                 signature: Box::new(signature),
             })?;
         }
-        let next = DiscoveredUrl::new(url(page + 1, hosts)?, 3, Some(row.url.clone()));
+        let next = DiscoveredUrl::new(url(page + 1, hosts)?, 3, Some(record.url.clone()));
         journal.append(&Record::Settled(SettledVisit {
             sequence: page,
             priority: 0,
@@ -66,7 +66,7 @@ pub(crate) fn write(directory: &Path, visits: u64, hosts: u64) -> Result<u64, Fa
             pace: Pace::from(at),
             visit: FinishedVisit {
                 finds: vec![next],
-                ..FinishedVisit::new(row)
+                ..FinishedVisit::new(record)
             },
         }))?;
     }
@@ -90,32 +90,38 @@ fn signature(page: u64) -> PageSignature {
     }
 }
 
-fn row(found: DiscoveredUrl, page: u64, at: Timestamp, hosts: u64) -> Result<VisitRecord, Failure> {
+fn visit(
+    found: DiscoveredUrl,
+    page: u64,
+    at: Timestamp,
+    hosts: u64,
+) -> Result<VisitRecord, Failure> {
     let fate = match page % 10 {
         0..6 => Fate::Unique,
         6..8 => Fate::NearDuplicate,
         8 => Fate::ExactDuplicate,
         _ => Fate::Failed,
     };
-    let mut row = VisitRecord::new(found, fate, at);
-    row.status = Some(if fate == Fate::Failed { 404 } else { 200 });
-    row.content_type = Some("text/html".to_owned());
-    row.bytes = 20_000 + page % 1_000;
+    let mut visit = VisitRecord::new(found, fate, at);
+    visit.status = Some(if fate == Fate::Failed { 404 } else { 200 });
+    visit.content_type = Some("text/html".to_owned());
+    visit.bytes = 20_000 + page % 1_000;
     if fate == Fate::Failed {
-        row.reason = Some(Reason::said("HTTP status 404"));
-        return Ok(row);
+        visit.reason = Some(Reason::said("HTTP status 404"));
+        return Ok(visit);
     }
-    row.charset = Some("utf-8".to_owned());
-    row.language = Some("en".to_owned());
-    row.title = Some(format!("The article with the number {page}"));
-    row.fingerprint = Some(Fingerprint::new(page));
-    row.payload = Some(page.into());
-    (row.warc_file, row.warc_offset) = (Some("crawl-00000.warc.gz".to_owned()), Some(page * 9_000));
+    visit.charset = Some("utf-8".to_owned());
+    visit.language = Some("en".to_owned());
+    visit.title = Some(format!("The article with the number {page}"));
+    visit.fingerprint = Some(Fingerprint::new(page));
+    visit.payload = Some(page.into());
+    (visit.warc_file, visit.warc_offset) =
+        (Some("crawl-00000.warc.gz".to_owned()), Some(page * 9_000));
     if fate.is_duplicate() {
-        row.duplicate_of = Some(url(page * page % 50_000, hosts)?);
-        row.distance = Some((page % 4) as u32);
-        row.resemblance = Some(0.8 + (page % 20) as f64 / 100.0);
-        row.reason = Some(Reason::said("resemblance 0.91, 2 bits apart"));
+        visit.duplicate_of = Some(url(page * page % 50_000, hosts)?);
+        visit.distance = Some((page % 4) as u32);
+        visit.resemblance = Some(0.8 + (page % 20) as f64 / 100.0);
+        visit.reason = Some(Reason::said("resemblance 0.91, 2 bits apart"));
     }
-    Ok(row)
+    Ok(visit)
 }

@@ -58,9 +58,10 @@ pub(crate) fn measure(
     embedded_cpu: f64,
     embedded_peak: f64,
 ) -> Result<(), Failure> {
-    let Some(postgres) = Postgres::start(&DATABASE) else {
+    if !Postgres::is_installed() {
         return Err("PostgreSQL is not installed".into());
-    };
+    }
+    let postgres = Postgres::start(&DATABASE);
     println!(
         "\n{} nodes and their database on the same cores",
         options.nodes

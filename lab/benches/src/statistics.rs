@@ -53,7 +53,7 @@ fn read(directory: &Path, mut statistics: CrawlStatistics) -> Result<(), Failure
     println!(
         "{records} records, {} visits, {} hosts: {:.2} s, {cpu:.2} s of CPU, peak {peak:.0} MiB; \
          {largest} clusters and {newest} visits in {:.2} ms",
-        statistics.counts().pages + statistics.counts().failed,
+        statistics.counts().totals.pages + statistics.counts().totals.failed,
         statistics.counts().hosts,
         opened.as_secs_f64(),
         view.as_secs_f64() * 1e3,

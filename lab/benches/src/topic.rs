@@ -125,14 +125,14 @@ fn visited() -> Result<Patterns, Box<dyn Error>> {
     let mut patterns = Patterns::default();
     for page in 0..64 {
         let found = DiscoveredUrl::new(url_of(page)?, 1, None);
-        let mut row = VisitRecord::new(found, Fate::Unique, Timestamp::default());
-        row.details.relevance = Some(Relevance::FULL);
+        let mut visit = VisitRecord::new(found, Fate::Unique, Timestamp::default());
+        visit.details.relevance = Some(Relevance::FULL);
         patterns.apply(&Record::Settled(SettledVisit {
             sequence: 0,
             priority: 0,
             first: 0,
             pace: Pace::default(),
-            visit: FinishedVisit::new(row),
+            visit: FinishedVisit::new(visit),
         }));
     }
     Ok(patterns)

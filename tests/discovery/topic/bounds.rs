@@ -42,8 +42,11 @@ fn a_page_of_the_topics_words_a_million_times_is_no_more_relevant_than_a_good_on
     let summary = crawl.complete();
     assert_eq!(summary["pages"], 5, "{summary}");
     let [good, alone, among, one_word, letters] = paths.map(|path| {
-        let row = crawl.row(&server.url(SEA, path));
-        (row["relevance"].as_f64().unwrap(), row["verdict"].clone())
+        let visit = crawl.visit(&server.url(SEA, path));
+        (
+            visit["relevance"].as_f64().unwrap(),
+            visit["verdict"].clone(),
+        )
     });
     assert_eq!((good.0, &good.1), (1.0, &"unique".into()));
     assert!(among.0 <= good.0, "{among:?}");
@@ -51,7 +54,7 @@ fn a_page_of_the_topics_words_a_million_times_is_no_more_relevant_than_a_good_on
         assert!(relevance < 0.1, "{relevance}");
         assert_eq!(verdict, "off-topic");
     }
-    let alone = crawl.row(&server.url(SEA, "/alone"));
+    let alone = crawl.visit(&server.url(SEA, "/alone"));
     assert_eq!(alone["bytes"].as_u64(), Some(CAP as u64), "{alone}");
 }
 

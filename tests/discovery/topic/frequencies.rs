@@ -31,8 +31,8 @@ fn a_word_that_all_documents_have_says_next_to_nothing_in_a_crawl() {
         let crawl = focused(&server, &[SEA]).with(&TOPIC).with(options);
         crawl.write("words.txt", COMMON_POWER);
         crawl.complete();
-        let row = |path: &str| crawl.row(&server.url(SEA, path))["relevance"].as_f64();
-        (row("/").unwrap(), row("/plant").unwrap())
+        let visit = |path: &str| crawl.visit(&server.url(SEA, path))["relevance"].as_f64();
+        (visit("/").unwrap(), visit("/plant").unwrap())
     };
     let (power, both) = relevance(&[]);
     assert!(power > 0.3, "{power}");
@@ -56,7 +56,7 @@ fn a_crawl_keeps_the_weights_of_given_frequencies_without_their_file() {
     std::fs::remove_file(file).unwrap();
     let rest = crawl.run_with(&["--max-pages", "9"]);
     assert_eq!(rest.summary()["finished"], "exhausted", "{rest:?}");
-    let plant = crawl.row(&server.url(SEA, "/plant"));
+    let plant = crawl.visit(&server.url(SEA, "/plant"));
     assert_eq!(plant["verdict"], "unique", "{plant}");
 }
 

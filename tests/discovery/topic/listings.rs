@@ -91,9 +91,9 @@ fn listings_requisites_and_files_are_not_judged_and_are_archived() {
         .with(&["--page-requisites=scope"]);
     let summary = crawl.complete();
     for path in ["/map.xml", "/feed.xml", "/style.css", "/frame", "/data.csv"] {
-        let row = crawl.row(&server.url(SEA, path));
+        let visit = crawl.visit(&server.url(SEA, path));
         assert_eq!(
-            (&row["verdict"], &row["relevance"]),
+            (&visit["verdict"], &visit["relevance"]),
             (&"unique".into(), &Value::Null),
             "{path}"
         );

@@ -148,7 +148,7 @@ fn a_seed_is_on_topic_whatever_it_says_and_wherever_it_has_moved() {
     let server = Server::spawn_thread(site(&open()));
     let crawl = of_seeds(&server, &["/moved", "/seed/1", "/seed/2", "/bread"]);
     crawl.complete();
-    let bread = crawl.row(&server.url(SEA, "/bread"));
+    let bread = crawl.visit(&server.url(SEA, "/bread"));
     assert_eq!(bread["verdict"], "unique");
     assert!(bread["relevance"].as_f64() < Some(0.3), "{bread}");
     assert_eq!(
@@ -157,8 +157,8 @@ fn a_seed_is_on_topic_whatever_it_says_and_wherever_it_has_moved() {
         "the page is the example, not the address that leads there"
     );
     // The topic is what most seeds share.
-    let plant = crawl.row(&server.url(SEA, "/plant/2"));
-    let recipe = crawl.row(&server.url(SEA, "/recipe/2"));
+    let plant = crawl.visit(&server.url(SEA, "/plant/2"));
+    let recipe = crawl.visit(&server.url(SEA, "/recipe/2"));
     assert_eq!(
         (&plant["verdict"], &recipe["verdict"]),
         (&"unique".into(), &"off-topic".into())
@@ -218,7 +218,7 @@ fn a_continued_crawl_does_not_need_the_pages_of_its_seeds_again() {
     ]);
     assert_eq!(more.code, Some(0), "{more:?}");
     assert_eq!(stored(&crawl), topic);
-    assert_eq!(crawl.row(&server.url(SEA, "/bread"))["verdict"], "unique");
+    assert_eq!(crawl.visit(&server.url(SEA, "/bread"))["verdict"], "unique");
 }
 
 /// A crawl whose state was lost would have no topic, because its seeds are not visited again.
@@ -259,7 +259,7 @@ fn seeds_without_a_text_leave_a_crawl_without_a_topic_in_which_every_page_is_wan
     ] {
         assert!(told[0].contains(words), "{run:?}");
     }
-    let recipe = crawl.row(&server.url(SEA, "/recipe/1"));
+    let recipe = crawl.visit(&server.url(SEA, "/recipe/1"));
     assert_eq!(
         (&recipe["verdict"], &recipe["relevance"]),
         (&"unique".into(), &Value::Null)
@@ -354,8 +354,8 @@ fn a_threshold_of_the_user_holds_for_all_pages_but_the_seeds() {
     let server = Server::spawn_thread(site(&open()));
     let crawl = of_seeds(&server, &FOUR).with(&["--topic-threshold", "1"]);
     let summary = crawl.complete();
-    let seeds = FOUR.map(|seed| crawl.row(&server.url(SEA, seed)));
-    assert!(seeds.iter().all(|row| row["verdict"] == "unique"));
+    let seeds = FOUR.map(|seed| crawl.visit(&server.url(SEA, seed)));
+    assert!(seeds.iter().all(|visit| visit["verdict"] == "unique"));
     assert!(summary["off_topic"].as_u64() >= Some(8), "{summary}");
     let none = of_seeds(&server, &FOUR).with(&["--topic-threshold", "0"]);
     assert_eq!(none.complete()["off_topic"], 0);

@@ -113,13 +113,13 @@ fn a_focused_crawl_that_is_rebuilt_from_its_archive_goes_on_as_if_nothing_had_ha
     let expected = undisturbed(&BY_WORDS);
     let server = web();
     let crawl = half(&server, &BY_WORDS);
-    let (rows, before) = (crawl.rows(), figures(&crawl));
+    let (visits, before) = (crawl.visits(), figures(&crawl));
     fs::remove_dir_all(crawl.out().join("state")).unwrap();
     let (report, errors) = rebuild(&crawl);
     assert_eq!(report["from"], "archive", "{errors}");
     assert_eq!(report["links_omitted"], 0);
     assert_eq!(figures(&crawl), before);
-    assert_eq!(crawl.rows(), rows);
+    assert_eq!(crawl.visits(), visits);
     crawl.is_sound();
     let summary = go_on(&crawl);
     assert_eq!(summary["pages"], PAGES);
@@ -164,10 +164,10 @@ fn without_any_topic_a_rebuild_warns_and_loses_no_page() {
 fn only_pages_off_topic_that_are_not_archived_name_their_links() {
     let server = web();
     let crawl = half(&server, &BY_WORDS);
-    for row in crawl.rows() {
-        let url = row["url"].as_str().unwrap();
+    for visit in crawl.visits() {
+        let url = visit["url"].as_str().unwrap();
         let notes = crawl.notes_about(url);
-        let is_off_topic = row["verdict"] == "off-topic";
+        let is_off_topic = visit["verdict"] == "off-topic";
         let has_links = url.rsplit('/').next().unwrap().parse().unwrap_or(0) < PAGES / 8;
         assert_eq!(
             notes.contains_key("queued-link"),
@@ -177,9 +177,9 @@ fn only_pages_off_topic_that_are_not_archived_name_their_links() {
     }
     let kept = half(&server, &["--topic", "tidal power", "--off-topic", "keep"]);
     let names_links = |record: &Value| record.to_string().contains("queued-link");
-    assert!(!kept.rows().iter().any(names_links));
-    for row in kept.rows() {
-        let notes = kept.notes_about(row["url"].as_str().unwrap());
+    assert!(!kept.visits().iter().any(names_links));
+    for visit in kept.visits() {
+        let notes = kept.notes_about(visit["url"].as_str().unwrap());
         assert!(!notes.contains_key("queued-link"), "{notes:?}");
     }
 }

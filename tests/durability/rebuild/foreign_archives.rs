@@ -169,11 +169,14 @@ fn archives_of_other_crawlers_become_a_crawl_that_continues_behind_them() {
     assert_eq!(files_of_others(&crawl), before);
     crawl.is_sound();
     let verdicts: BTreeMap<String, String> = crawl
-        .rows()
+        .visits()
         .iter()
-        .map(|row| {
-            let path = row["url"].as_str().unwrap().rsplit('/').next().unwrap();
-            (path.to_owned(), row["verdict"].as_str().unwrap().to_owned())
+        .map(|visit| {
+            let path = visit["url"].as_str().unwrap().rsplit('/').next().unwrap();
+            (
+                path.to_owned(),
+                visit["verdict"].as_str().unwrap().to_owned(),
+            )
         })
         .collect();
     let expected = [
@@ -216,11 +219,11 @@ fn archives_of_other_crawlers_become_a_crawl_that_continues_behind_them() {
     assert!(links.output.contains("/fresh"), "{links:?}");
 
     // And once more, from all of it.
-    let rows = crawl.verdicts();
+    let verdicts = crawl.verdicts();
     fs::remove_dir_all(crawl.out().join("state")).unwrap();
     let run = crawl.run_command(&["rebuild", "crawl", "--from-archive", "--hash-key", KEY]);
     assert_eq!(run.code, Some(1), "{run:?}");
-    assert_eq!(crawl.verdicts(), rows);
+    assert_eq!(crawl.verdicts(), verdicts);
     crawl.is_sound();
     assert_eq!(files_of_others(&crawl), before);
 }
@@ -347,9 +350,14 @@ fn a_revisit_record_of_another_crawler_repeats_the_page_that_it_refers_to() {
         assert_eq!(report[what], count, "{what}: {report}");
     }
     crawl.is_sound();
-    let line_of = |row: &Value| {
-        let text = |name: &str| row[name].as_str().unwrap_or_default().replace(&url(""), "");
-        let status = row["status"].to_string();
+    let line_of = |visit: &Value| {
+        let text = |name: &str| {
+            visit[name]
+                .as_str()
+                .unwrap_or_default()
+                .replace(&url(""), "")
+        };
+        let status = visit["status"].to_string();
         [
             text("url"),
             text("verdict"),
@@ -359,10 +367,10 @@ fn a_revisit_record_of_another_crawler_repeats_the_page_that_it_refers_to() {
         ]
         .join(" | ")
     };
-    let mut rows: Vec<String> = crawl.rows().iter().map(line_of).collect();
-    rows.sort();
+    let mut lines: Vec<String> = crawl.visits().iter().map(line_of).collect();
+    lines.sort();
     assert_eq!(
-        rows,
+        lines,
         [
             "/again | exact-duplicate | /one | the same bytes | 200",
             "/bare | exact-duplicate | /one | the same bytes | null",
@@ -374,8 +382,11 @@ fn a_revisit_record_of_another_crawler_repeats_the_page_that_it_refers_to() {
             "/one | unique |  |  | 200",
         ]
     );
-    let row = crawl.row(&url("/again"));
-    assert_eq!(row["fingerprint"], crawl.row(&url("/one"))["fingerprint"]);
+    let visit = crawl.visit(&url("/again"));
+    assert_eq!(
+        visit["fingerprint"],
+        crawl.visit(&url("/one"))["fingerprint"]
+    );
     let why = crawl.run_command(&["why", "crawl", &url("/again")]);
     assert_eq!(why.json()["original"]["url"], url("/one"));
     let index = fs::read_to_string(archive.join("index.cdxj")).unwrap();
@@ -421,7 +432,7 @@ fn a_crawl_behind_foreign_archives_that_is_killed_before_its_first_settlement_co
             (
                 report["pages"].clone(),
                 report["queued"].clone(),
-                crawl.rows(),
+                crawl.visits(),
             )
         };
         let first = rebuild(&[&from_archive[..], &["--seeds", "seeds.txt"]].concat());
@@ -432,14 +443,14 @@ fn a_crawl_behind_foreign_archives_that_is_killed_before_its_first_settlement_co
         running.kill();
         gate.open();
         crawl.is_sound();
-        assert_eq!(crawl.rows(), first.2);
+        assert_eq!(crawl.visits(), first.2);
         if let Some(again) = again {
             assert_eq!(rebuild(again), first, "{again:?}");
             crawl.is_sound();
         }
         crawl.complete();
         assert_eq!(crawl.verdicts().len(), first.2.len() + 1);
-        assert_eq!(crawl.row(&server.url(OLD, "/fresh"))["verdict"], "unique");
+        assert_eq!(crawl.visit(&server.url(OLD, "/fresh"))["verdict"], "unique");
         assert_eq!(files_of_others(&crawl), archives);
         assert_eq!(
             crawl.archive_files().len(),
@@ -541,13 +552,13 @@ fn captures_that_are_no_page_dates_to_the_day_and_odd_targets_lose_nothing() {
         (&report["foreign_visits"], &report["not_pages"]),
         (&3.into(), &1.into())
     );
-    let page = crawl.row("http://old.test/");
+    let page = crawl.visit("http://old.test/");
     assert_eq!(
         page["fetched_at"].as_str().unwrap().get(..10),
         Some("2026-11-22"),
         "{page}"
     );
     for name in ["caf%C3%A9", "caf%C3%A8"] {
-        crawl.row(&format!("http://old.test/{name}"));
+        crawl.visit(&format!("http://old.test/{name}"));
     }
 }

@@ -38,9 +38,9 @@ fn unchanged() -> (Server, Crawl, Crawl) {
     let second = crawl(&server).with(&["--since", first.out().to_str().unwrap()]);
     assert_eq!(second.run_with(&["--max-pages", "3"]).summary()["pages"], 3);
     let statuses: Vec<Value> = second
-        .rows()
+        .visits()
         .iter()
-        .map(|row| row["status"].clone())
+        .map(|visit| visit["status"].clone())
         .collect();
     assert_eq!(statuses, [304, 304, 200]);
     (server, first, second)
@@ -50,7 +50,7 @@ fn unchanged() -> (Server, Crawl, Crawl) {
 #[test]
 fn links_of_pages_that_are_unchanged_since_an_earlier_crawl_are_rebuilt() {
     let (_server, _first, second) = unchanged();
-    let rows = second.rows();
+    let visits = second.visits();
     lose_state(&second);
     let (report, errors) = rebuild(&second);
     assert_eq!(
@@ -58,7 +58,7 @@ fn links_of_pages_that_are_unchanged_since_an_earlier_crawl_are_rebuilt() {
         (&2.into(), &0.into()),
         "{errors}"
     );
-    assert_eq!(second.rows(), rows);
+    assert_eq!(second.visits(), visits);
     let summary = second.run_with(&["--max-pages", "1000"]).summary();
     assert_eq!(summary["exact_duplicates"], 5);
     second.is_sound();
@@ -68,7 +68,7 @@ fn links_of_pages_that_are_unchanged_since_an_earlier_crawl_are_rebuilt() {
 fn without_the_earlier_crawl_rebuild_counts_the_pages_whose_links_are_lost() {
     for gone in ["archive", ""] {
         let (_server, first, second) = unchanged();
-        let rows = second.rows();
+        let visits = second.visits();
         lose_state(&second);
         fs::remove_dir_all(first.out().join(gone)).unwrap();
         let (report, errors) = rebuild(&second);
@@ -78,7 +78,7 @@ fn without_the_earlier_crawl_rebuild_counts_the_pages_whose_links_are_lost() {
             "{errors}"
         );
         assert_eq!(errors.matches("warning: ").count(), 1, "{errors}");
-        assert_eq!(second.rows(), rows);
+        assert_eq!(second.visits(), visits);
     }
 }
 
@@ -125,11 +125,17 @@ fn sitemaps_that_an_archived_robots_txt_names_are_queued_again() {
     crawl.is_sound();
 
     crawl.complete();
-    let mut found = crawl.rows();
-    found.retain(|row| row["status"] == 200);
+    let mut found = crawl.visits();
+    found.retain(|visit| visit["status"] == 200);
     let mut found: Vec<(&str, &Value, &Value)> = found
         .iter()
-        .map(|row| (row["url"].as_str().unwrap(), &row["via"], &row["depth"]))
+        .map(|visit| {
+            (
+                visit["url"].as_str().unwrap(),
+                &visit["via"],
+                &visit["depth"],
+            )
+        })
         .collect();
     found.sort_by_key(|(url, ..)| *url);
     let (robots, map, theirs) = (

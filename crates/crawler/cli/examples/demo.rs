@@ -58,12 +58,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let exported = Command::new(&crawler)
         .args(["export", DIRECTORY])
         .output()?;
-    let rows: Vec<serde_json::Value> = String::from_utf8(exported.stdout)?
+    let visits: Vec<serde_json::Value> = String::from_utf8(exported.stdout)?
         .lines()
         .map(serde_json::from_str)
         .collect::<Result<_, _>>()?;
-    show_duplicates(&rows);
-    show_the_manual(&rows);
+    show_duplicates(&visits);
+    show_the_manual(&visits);
 
     println!("\nTry:");
     println!("  crawler why {DIRECTORY} {}", seeds[0]);
@@ -72,36 +72,37 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn show_duplicates(rows: &[serde_json::Value]) {
-    let text =
-        |row: &serde_json::Value, column: &str| row[column].as_str().unwrap_or_default().to_owned();
-    let duplicates: Vec<_> = rows
+fn show_duplicates(visits: &[serde_json::Value]) {
+    let text = |visit: &serde_json::Value, column: &str| {
+        visit[column].as_str().unwrap_or_default().to_owned()
+    };
+    let duplicates: Vec<_> = visits
         .iter()
-        .filter(|row| text(row, "verdict").ends_with("-duplicate"))
+        .filter(|visit| text(visit, "verdict").ends_with("-duplicate"))
         .collect();
     println!(
         "\nThe first of {} duplicates, and what they repeat:",
         duplicates.len()
     );
-    for row in duplicates.iter().take(SHOWN) {
-        println!("  {:<15}  {}", text(row, "verdict"), text(row, "url"));
+    for visit in duplicates.iter().take(SHOWN) {
+        println!("  {:<15}  {}", text(visit, "verdict"), text(visit, "url"));
         println!(
             "  {:<15}  {}  ({})",
             "",
-            text(row, "duplicate_of"),
-            text(row, "reason")
+            text(visit, "duplicate_of"),
+            text(visit, "reason")
         );
     }
 }
 
-fn show_the_manual(rows: &[serde_json::Value]) {
-    let manual = rows.iter().filter(|row| {
-        row["url"]
+fn show_the_manual(visits: &[serde_json::Value]) {
+    let manual = visits.iter().filter(|visit| {
+        visit["url"]
             .as_str()
             .is_some_and(|url| url.contains("//manual.test"))
     });
-    let (unique, all) = manual.fold((0, 0), |(unique, all), row| {
-        (unique + u32::from(row["verdict"] == "unique"), all + 1)
+    let (unique, all) = manual.fold((0, 0), |(unique, all), visit| {
+        (unique + u32::from(visit["verdict"] == "unique"), all + 1)
     });
     println!(
         "\nThe manual's pages share their frame and nothing else: {unique} of {all} are unique."

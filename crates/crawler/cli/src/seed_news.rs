@@ -135,7 +135,7 @@ struct FailedInJournal {
 impl FailedInJournal {
     fn read(state: &Path) -> Result<Self, StoreFault> {
         let mut known = Self::default();
-        for visit in journal::rows(state)? {
+        for visit in journal::visits(state)? {
             known.add(&visit?);
         }
         Ok(known)

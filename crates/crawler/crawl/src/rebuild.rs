@@ -267,7 +267,7 @@ fn archived_record(
 ) -> VisitRecord {
     let fate = notes.text("verdict").and_then(Fate::of_word);
     let fate = fate.unwrap_or(Fate::Unique);
-    let row = visit_record::without_page(page, exchanges, at, fate, Reason::said(""));
+    let visit = visit_record::without_page(page, exchanges, at, fate, Reason::said(""));
     let matched_by = notes.text(visit_record::MATCHED_BY);
     let fetch_time = notes.parsed("fetchTimeMs").map(Duration::from_millis);
     VisitRecord {
@@ -278,7 +278,7 @@ fn archived_record(
         resemblance: notes.parsed("resemblance"),
         details: VisitDetails {
             rule: matched_by.and_then(visit_record::rule_matched_by),
-            duration: fetch_time.or(row.details.duration),
+            duration: fetch_time.or(visit.details.duration),
             words: notes.parsed("words"),
             digest: notes.parsed("payload-digest"),
             relevance: notes.parsed(visit_record::RELEVANCE),
@@ -287,9 +287,9 @@ fn archived_record(
                 .text(visit_record::UNREAD)
                 .and_then(UnreadFormat::of_word),
             contains: notes.urls(visit_record::CONTAINS),
-            ..row.details
+            ..visit.details
         },
-        ..row
+        ..visit
     }
 }
 

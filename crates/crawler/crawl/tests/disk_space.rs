@@ -24,7 +24,7 @@ use crawl::{
 use disk::{Disk, Reserve, ReservedDisk};
 use fetch::{Fetch, FetchFailure, Pacer, RobotsCache};
 use http::HeaderMap;
-use journal::{DiscoveredUrl, Fate, StoreFault, rows};
+use journal::{DiscoveredUrl, Fate, StoreFault, visits};
 use neardup::{Features, HashKey, SignatureBuilder};
 use policy::Policy;
 use reading::ReadingRules;
@@ -281,10 +281,14 @@ impl Machine {
     }
 
     fn is_complete(&self) {
-        let rows: Vec<_> = rows(&self.state()).unwrap().map(Result::unwrap).collect();
-        let urls: BTreeSet<String> = rows.iter().map(|row| row.url.to_string()).collect();
-        assert_eq!((rows.len() as u64, urls.len() as u64), (PAGES, PAGES));
-        assert!(rows.iter().all(|row| row.fate == Fate::Unique && row.kept));
+        let visits: Vec<_> = visits(&self.state()).unwrap().map(Result::unwrap).collect();
+        let urls: BTreeSet<String> = visits.iter().map(|visit| visit.url.to_string()).collect();
+        assert_eq!((visits.len() as u64, urls.len() as u64), (PAGES, PAGES));
+        assert!(
+            visits
+                .iter()
+                .all(|visit| visit.fate == Fate::Unique && visit.kept)
+        );
         for item in std::fs::read_dir(self.directory.path().join("archive")).unwrap() {
             let path = item.unwrap().path();
             if name_of(&path).is_some() {

@@ -62,9 +62,9 @@ pub struct Link<'a> {
 impl<'a> Link<'a> {
     /// Returns a link of the page of a visit.
     #[must_use]
-    pub fn of_page(row: &'a VisitRecord, link: &'a web::Link) -> Self {
+    pub fn of_page(visit: &'a VisitRecord, link: &'a web::Link) -> Self {
         Self {
-            source: row.final_url.as_ref().unwrap_or(&row.url).as_str(),
+            source: visit.final_url.as_ref().unwrap_or(&visit.url).as_str(),
             target: link.url.as_str(),
             anchor: &link.anchor,
             rel: &link.rel,

@@ -47,7 +47,7 @@ pub fn linked_so_far(
     };
     for (number, visit) in (0..).zip(visits) {
         let visit = visit?;
-        let source = visit.row.final_url.as_ref().unwrap_or(&visit.row.url);
+        let source = visit.record.final_url.as_ref().unwrap_or(&visit.record.url);
         if source.as_str() != run.source {
             continue;
         }

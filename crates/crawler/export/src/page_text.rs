@@ -46,8 +46,8 @@ impl TextRules {
 
     /// Returns true if the text of this visit's page is wanted.
     #[must_use]
-    pub fn is_wanted(&self, row: &VisitRecord) -> bool {
-        row.is_page() && (self.duplicates || row.fate.is_original())
+    pub fn is_wanted(&self, visit: &VisitRecord) -> bool {
+        visit.is_page() && (self.duplicates || visit.fate.is_original())
     }
 
     /// Returns the text of a page whose record has this digest; `None` if the text is blank.
@@ -86,22 +86,22 @@ impl TextRules {
 }
 
 impl PageText {
-    /// Returns the record of the text. `row` is the visit of its page.
+    /// Returns the record of the text. `visit` is the visit of its page.
     #[must_use]
-    pub fn record<'a>(&'a self, row: &'a VisitRecord) -> ExtractedText<'a> {
+    pub fn record<'a>(&'a self, visit: &'a VisitRecord) -> ExtractedText<'a> {
         // A changed page names its own earlier version.
-        let original = row.duplicate_of.as_ref();
-        let original = original.filter(|_| row.fate.is_duplicate());
+        let original = visit.duplicate_of.as_ref();
+        let original = original.filter(|_| visit.fate.is_duplicate());
         ExtractedText {
-            url: row.url.as_str(),
-            final_url: row.final_url.as_ref().unwrap_or(&row.url).as_str(),
+            url: visit.url.as_str(),
+            final_url: visit.final_url.as_ref().unwrap_or(&visit.url).as_str(),
             text: &self.text,
             language: self.language.as_deref(),
             language_confidence: self.language_confidence,
             title: self.title.as_deref(),
-            fetched_at: row.fetched_at,
+            fetched_at: visit.fetched_at,
             digest: self.digest.as_deref(),
-            cluster: original.unwrap_or(&row.url).as_str(),
+            cluster: original.unwrap_or(&visit.url).as_str(),
             quality: self.quality,
         }
     }

@@ -21,7 +21,7 @@ use crate::text::Line;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Visit {
     /// Its record.
-    pub row: VisitRecord,
+    pub record: VisitRecord,
     /// The sketch that later pages are compared with; `None` if the page was not admitted or is
     /// compared only exactly.
     pub sketch: Option<[u8; SKETCH_BYTES]>,
@@ -80,41 +80,45 @@ impl Visit {
     /// Returns its fields, for [`SKETCHES`]; [`VISITS`] lacks the last.
     #[must_use]
     pub fn fields(&self) -> [Option<Value<'_>>; COLUMNS.len()] {
-        fields(&self.row, self.truncated.as_deref(), self.sketch.as_ref())
+        fields(
+            &self.record,
+            self.truncated.as_deref(),
+            self.sketch.as_ref(),
+        )
     }
 }
 
 fn fields<'a>(
-    row: &'a VisitRecord,
+    visit: &'a VisitRecord,
     truncated: Option<&'a str>,
     sketch: Option<&'a [u8; SKETCH_BYTES]>,
 ) -> [Option<Value<'a>>; COLUMNS.len()] {
     let text = |text: &'a Option<String>| text.as_deref().map(Value::Text);
     let url = |url: &'a web::PageUrl| Value::Text(url.as_str());
     let millis = |span: Duration| u64::try_from(span.as_millis()).unwrap_or(u64::MAX);
-    let details = &row.details;
+    let details = &visit.details;
     [
-        Some(url(&row.url)),
-        Some(url(row.final_url.as_ref().unwrap_or(&row.url))),
-        row.status.map(|status| Value::Number(status.into())),
-        Some(Value::Time(row.fetched_at)),
-        Some(Value::Number(row.depth.into())),
-        row.via.as_ref().map(url),
-        text(&row.content_type),
-        Some(Value::Number(row.bytes)),
-        text(&row.charset),
-        text(&row.language),
-        text(&row.title),
-        Some(Value::Text(row.fate.as_str())),
-        row.duplicate_of.as_ref().map(url),
-        row.distance.map(|bits| Value::Number(bits.into())),
-        row.resemblance.map(Value::Real),
-        row.fingerprint.map(Value::Fingerprint),
-        row.reason.as_ref().map(Value::Reason),
-        text(&row.warc_file),
-        row.warc_offset.map(Value::Number),
-        Some(Value::Text(row.kind())),
-        row.canonical.as_ref().map(url),
+        Some(url(&visit.url)),
+        Some(url(visit.final_url.as_ref().unwrap_or(&visit.url))),
+        visit.status.map(|status| Value::Number(status.into())),
+        Some(Value::Time(visit.fetched_at)),
+        Some(Value::Number(visit.depth.into())),
+        visit.via.as_ref().map(url),
+        text(&visit.content_type),
+        Some(Value::Number(visit.bytes)),
+        text(&visit.charset),
+        text(&visit.language),
+        text(&visit.title),
+        Some(Value::Text(visit.fate.as_str())),
+        visit.duplicate_of.as_ref().map(url),
+        visit.distance.map(|bits| Value::Number(bits.into())),
+        visit.resemblance.map(Value::Real),
+        visit.fingerprint.map(Value::Fingerprint),
+        visit.reason.as_ref().map(Value::Reason),
+        text(&visit.warc_file),
+        visit.warc_offset.map(Value::Number),
+        Some(Value::Text(visit.kind())),
+        visit.canonical.as_ref().map(url),
         details.duration.map(millis).map(Value::Number),
         details.words.map(|words| Value::Number(words.into())),
         Some(Value::Number(details.redirects.into())),
@@ -193,16 +197,16 @@ impl Visits {
         }
     }
 
-    fn end(&mut self, mut row: VisitRecord) -> Option<Visit> {
-        self.revoked.amend(&mut row);
-        if self.revoked.take(&row).is_some() {
+    fn end(&mut self, mut visit: VisitRecord) -> Option<Visit> {
+        self.revoked.amend(&mut visit);
+        if self.revoked.take(&visit).is_some() {
             // The page is queued again and may have kept its admission.
             return None;
         }
-        let Begun { sketch, signature } = self.begun.remove(&row.url.key()).unwrap_or_default();
+        let Begun { sketch, signature } = self.begun.remove(&visit.url.key()).unwrap_or_default();
         Some(Visit {
-            truncated: row.details.truncated_by(),
-            row,
+            truncated: visit.details.truncated_by(),
+            record: visit,
             sketch,
             signature,
         })
@@ -216,7 +220,7 @@ impl Iterator for Visits {
         loop {
             match self.history.next()? {
                 Ok(Record::Settled(settled)) => {
-                    if let Some(visit) = self.end(*settled.visit.row) {
+                    if let Some(visit) = self.end(*settled.visit.record) {
                         return Some(Ok(visit));
                     }
                 }

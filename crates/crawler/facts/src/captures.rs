@@ -42,9 +42,9 @@ pub(crate) struct Body {
 }
 
 impl Body {
-    fn of(row: &VisitRecord) -> Option<Self> {
-        let bytes = row.payload?;
-        let content = row.content().unwrap_or(bytes);
+    fn of(visit: &VisitRecord) -> Option<Self> {
+        let bytes = visit.payload?;
+        let content = visit.content().unwrap_or(bytes);
         Some(Self { bytes, content })
     }
 
@@ -360,20 +360,20 @@ impl CrawlJournal {
             }
             Record::Settled(settled) => {
                 let visit = settled.visit;
-                let row = &visit.row;
+                let record = &visit.record;
                 self.wait(&visit.finds);
                 for url in &visit.reached {
                     self.states.insert(url.key(), State::Reached);
                 }
-                let url = row.url.key();
-                self.states.insert(url, state_of(row));
-                if row.kept && row.fate.is_page() {
-                    self.capture(row, texts.get(&url).copied(), place);
+                let url = record.url.key();
+                self.states.insert(url, state_of(record));
+                if record.kept && record.fate.is_page() {
+                    self.capture(record, texts.get(&url).copied(), place);
                 }
             }
-            Record::Revoked { row, .. } => {
-                self.states.insert(row.url.key(), State::Waiting);
-                self.captures.remove(&row.url.key());
+            Record::Revoked { visit, .. } => {
+                self.states.insert(visit.url.key(), State::Waiting);
+                self.captures.remove(&visit.url.key());
             }
             // No other record affects a page.
             _ => {}
@@ -386,8 +386,8 @@ impl CrawlJournal {
         }
     }
 
-    fn capture(&mut self, row: &VisitRecord, text: Option<u128>, crawl: usize) {
-        let (Some(name), Some(offset)) = (&row.warc_file, row.warc_offset) else {
+    fn capture(&mut self, visit: &VisitRecord, text: Option<u128>, crawl: usize) {
+        let (Some(name), Some(offset)) = (&visit.warc_file, visit.warc_offset) else {
             return;
         };
         // Most pages are in the same file as the page before.
@@ -398,13 +398,13 @@ impl CrawlJournal {
         });
         let capture = Capture {
             crawl,
-            at: row.fetched_at,
-            body: Body::of(row),
+            at: visit.fetched_at,
+            body: Body::of(visit),
             text,
             file: u32::try_from(file).expect("an archive has fewer files"),
             offset,
         };
-        self.captures.insert(row.url.key(), capture);
+        self.captures.insert(visit.url.key(), capture);
     }
 }
 
@@ -412,18 +412,18 @@ fn text_of(signature: &PageSignature) -> Option<u128> {
     signature.text.as_ref().map(|text| text.digest)
 }
 
-fn state_of(row: &VisitRecord) -> State {
-    if !row.fate.is_page() {
+fn state_of(visit: &VisitRecord) -> State {
+    if !visit.fate.is_page() {
         return State::NoPage;
     }
-    let text = match (row.fate, &row.duplicate_of) {
-        _ if row.kept => TextSource::Itself,
-        (Fate::ExactDuplicate, Some(of)) if row.of_earlier => TextSource::Earlier(of.key()),
+    let text = match (visit.fate, &visit.duplicate_of) {
+        _ if visit.kept => TextSource::Itself,
+        (Fate::ExactDuplicate, Some(of)) if visit.of_earlier => TextSource::Earlier(of.key()),
         (Fate::ExactDuplicate, Some(of)) => TextSource::Other(of.key()),
         _ => TextSource::Nothing,
     };
     State::Page {
-        body: Body::of(row),
+        body: Body::of(visit),
         text,
     }
 }

@@ -1,6 +1,6 @@
 //! The new, changed, moved, gone and unchanged pages between two crawls, for `crawler changes`.
 //!
-//! The rows of both crawls are compared by key, in memory. Texts are read from the archives, one
+//! The visits of both crawls are compared by key, in memory. Texts are read from the archives, one
 //! page at a time, and only for pages that changed. If a page is gone and a new page has its bytes
 //! or its text, the page moved.
 
@@ -135,11 +135,11 @@ impl Changes {
     ) -> Result<Result<(), E>, StoreFault> {
         let mut progress = SlowProgress::new("pages compared");
         for side in [Side::New, Side::Old] {
-            for row in journal::rows(&self.moves.journals.state_directory(side))? {
-                let row = row?;
+            for visit in journal::visits(&self.moves.journals.state_directory(side))? {
+                let visit = visit?;
                 let change = match side {
-                    Side::New => self.of_new(&row),
-                    Side::Old => self.of_old(&row),
+                    Side::New => self.of_new(&visit),
+                    Side::Old => self.of_old(&visit),
                 };
                 if let Some(Err(error)) = change.map(|change| give(&change)) {
                     return Ok(Err(error));
@@ -151,12 +151,12 @@ impl Changes {
     }
 
     /// Returns the change of a page of the later crawl; `None` for other visits.
-    fn of_new<'r>(&'r mut self, row: &'r VisitRecord) -> Option<Change<'r>> {
-        let url = row.url.key();
-        if !row.fate.is_page() {
+    fn of_new<'r>(&'r mut self, visit: &'r VisitRecord) -> Option<Change<'r>> {
+        let url = visit.url.key();
+        if !visit.fate.is_page() {
             if self.moves.gone.contains(&url) {
-                let fate = || row.fate.as_str().to_owned();
-                let reason = row.reason_text().unwrap_or_else(fate);
+                let fate = || visit.fate.as_str().to_owned();
+                let reason = visit.reason_text().unwrap_or_else(fate);
                 self.gone_because.insert(url, reason);
             }
             return None;
@@ -168,24 +168,24 @@ impl Changes {
             let kind = from.map_or(ChangeKind::New, |_| ChangeKind::Moved);
             return Some(Change {
                 from: from.map(String::as_str),
-                ..Change::of(kind, row)
+                ..Change::of(kind, visit)
             });
         }
         Some(match self.moves.journals.is_unchanged(url) {
-            Some(true) => Change::of(ChangeKind::Unchanged, row),
-            Some(false) => self.compare_texts(row),
+            Some(true) => Change::of(ChangeKind::Unchanged, visit),
+            Some(false) => self.compare_texts(visit),
             None => Change {
                 reason: Some("a journal does not record its bytes".to_owned()),
-                ..Change::of(ChangeKind::Unknown, row)
+                ..Change::of(ChangeKind::Unknown, visit)
             },
         })
     }
 
     /// Returns the change of a page of the earlier crawl that the later one does not have; `None`
     /// for other visits.
-    fn of_old<'r>(&mut self, row: &'r VisitRecord) -> Option<Change<'r>> {
-        let url = row.url.key();
-        if !row.fate.is_page() || !self.moves.gone.contains(&url) {
+    fn of_old<'r>(&mut self, visit: &'r VisitRecord) -> Option<Change<'r>> {
+        let url = visit.url.key();
+        if !visit.fate.is_page() || !self.moves.gone.contains(&url) {
             return None;
         }
         let (kind, reason) = match self.moves.journals.state(Side::New, url) {
@@ -206,20 +206,20 @@ impl Changes {
         };
         Some(Change {
             reason: Some(reason),
-            ..Change::of(kind, row)
+            ..Change::of(kind, visit)
         })
     }
 
     /// Compares the texts of a page in both crawls: the main text, or the whole text if only the
     /// rest changed.
-    fn compare_texts<'r>(&self, row: &'r VisitRecord) -> Change<'r> {
+    fn compare_texts<'r>(&self, visit: &'r VisitRecord) -> Change<'r> {
         let without_text = |reason: String| Change {
             // The crawl's own estimate for a new version of a page.
-            resemblance: row.resemblance.filter(|_| row.fate == Fate::Changed),
+            resemblance: visit.resemblance.filter(|_| visit.fate == Fate::Changed),
             reason: Some(reason),
-            ..Change::of(ChangeKind::Changed, row)
+            ..Change::of(ChangeKind::Changed, visit)
         };
-        let capture = |side| self.moves.journals.capture(side, row.url.key());
+        let capture = |side| self.moves.journals.capture(side, visit.url.key());
         let Some((old, new)) = capture(Side::Old).zip(capture(Side::New)) else {
             let reason = "other bytes; a near-duplicate in one of the crawls, so its text is not \
                 archived";
@@ -265,17 +265,17 @@ impl Changes {
                 },
             }),
             reason,
-            ..Change::of(ChangeKind::Changed, row)
+            ..Change::of(ChangeKind::Changed, visit)
         }
     }
 }
 
 impl<'a> Change<'a> {
     /// Returns a change with only the kind and the URL.
-    fn of(kind: ChangeKind, row: &'a VisitRecord) -> Self {
+    fn of(kind: ChangeKind, visit: &'a VisitRecord) -> Self {
         Self {
             kind,
-            url: row.url.as_str(),
+            url: visit.url.as_str(),
             from: None,
             resemblance: None,
             text: None,

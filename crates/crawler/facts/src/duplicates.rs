@@ -34,20 +34,20 @@ pub struct Cluster {
 
 impl<'a> Duplicate<'a> {
     /// Returns the duplicate that a visit is; `None` for other visits.
-    pub fn of(row: &'a VisitRecord) -> Option<Self> {
+    pub fn of(visit: &'a VisitRecord) -> Option<Self> {
         // A new version of a page is not a duplicate.
-        let original = row
+        let original = visit
             .duplicate_of
             .as_ref()
-            .filter(|_| row.fate.is_duplicate())?;
+            .filter(|_| visit.fate.is_duplicate())?;
         Some(Self {
-            url: row.url.as_str(),
-            verdict: row.fate.as_str(),
+            url: visit.url.as_str(),
+            verdict: visit.fate.as_str(),
             duplicate_of: original.as_str(),
-            distance: row.distance,
-            resemblance: row.resemblance,
-            kept: row.kept,
-            reason: row.reason_text(),
+            distance: visit.distance,
+            resemblance: visit.resemblance,
+            kept: visit.kept,
+            reason: visit.reason_text(),
         })
     }
 }
@@ -56,20 +56,20 @@ impl<'a> Duplicate<'a> {
 /// capture in an earlier crawl does not form a cluster.
 pub fn clusters(state: &Path) -> Result<Vec<Cluster>, StoreFault> {
     let (mut clusters, mut places) = (Vec::new(), HashMap::new());
-    for row in journal::rows(state)? {
-        let row = row?;
-        let Some(original) = row.duplicate_of.as_ref().filter(|url| **url != row.url) else {
+    for visit in journal::visits(state)? {
+        let visit = visit?;
+        let Some(original) = visit.duplicate_of.as_ref().filter(|url| **url != visit.url) else {
             continue;
         };
         let place = *places
-            .entry((original.key(), row.of_earlier))
+            .entry((original.key(), visit.of_earlier))
             .or_insert_with(|| {
                 clusters.push(Cluster {
                     members: vec![original.as_str().into()],
                 });
                 clusters.len() - 1
             });
-        clusters[place].members.push(row.url.as_str().into());
+        clusters[place].members.push(visit.url.as_str().into());
     }
     Ok(clusters)
 }

@@ -76,7 +76,7 @@ pub fn blocks(
 ) -> Result<Vec<ShownBlock>, CommandError> {
     let state = crawl_directory::state_of(directory)?;
     let mut visits: VecDeque<VisitRecord> = VecDeque::new();
-    for visit in journal::rows(&state)? {
+    for visit in journal::visits(&state)? {
         let visit = visit?;
         if final_url(&visit).host() == *host && visit.has_page() {
             visits.push_back(visit);

@@ -26,7 +26,7 @@ pub fn visits(
     Ok(
         History::open(state)?.filter_map(move |record| match record {
             Ok(Record::Settled(settled)) => {
-                let revocation = revoked.take(&settled.visit.row);
+                let revocation = revoked.take(&settled.visit.record);
                 Some(Ok((settled.visit, revocation)))
             }
             Ok(_) => None,

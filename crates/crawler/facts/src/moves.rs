@@ -78,8 +78,8 @@ impl Moves {
             return Ok(());
         }
         let wanted: HashSet<UrlKey> = self.moved.values().copied().collect();
-        for row in journal::rows(&self.journals.state_directory(Side::Old))? {
-            let url = row?.url;
+        for visit in journal::visits(&self.journals.state_directory(Side::Old))? {
+            let url = visit?.url;
             if wanted.contains(&url.key()) {
                 self.moved_from.insert(url.key(), url.to_string());
             }

@@ -44,10 +44,10 @@ impl PageHistory {
     /// Applies the next record of the journal.
     pub(crate) fn apply(&mut self, record: &Record, url: &PageUrl) {
         match record {
-            Record::Settled(settled) if settled.visit.row.url == *url => {
-                self.visit = Some((*settled.visit.row).clone());
+            Record::Settled(settled) if settled.visit.record.url == *url => {
+                self.visit = Some((*settled.visit.record).clone());
             }
-            Record::Revoked { row, .. } if row.url == *url => self.visit = None,
+            Record::Revoked { visit, .. } if visit.url == *url => self.visit = None,
             Record::Admitted { page, signature } if page.url == *url => {
                 self.signature = Some((**signature).clone());
             }

@@ -223,8 +223,8 @@ impl SimilarityQuery {
                     };
                     self.compare(&found.page.url, fate, &found.signature)
                 }
-                Record::Settled(settled) if !retained.contains(&settled.visit.row.url.key()) => {
-                    self.not_archived(&settled.visit.row)
+                Record::Settled(settled) if !retained.contains(&settled.visit.record.url.key()) => {
+                    self.not_archived(&settled.visit.record)
                 }
                 _ => None,
             };

@@ -166,28 +166,28 @@ impl JournalFacts {
             Record::Settled(settled) => {
                 let visit = settled.visit;
                 self.visits += 1;
-                self.totals.count(&visit.row);
+                self.totals.count(&visit.record);
                 self.excluded(&visit.excluded);
                 self.queued(&visit.finds, ledger)?;
                 for url in &visit.reached {
                     ledger.add(Event::Visited, url.key(), None)?;
                 }
-                settle(&visit.row, ledger)
+                settle(&visit.record, ledger)
             }
             Record::Revoked {
                 entry,
-                row,
+                visit,
                 reached,
             } => {
-                self.totals.uncount(&row);
+                self.totals.uncount(&visit);
                 for url in &reached {
                     ledger.add(Event::Unreached, url.key(), None)?;
                 }
-                if row.requisite > 0 {
+                if visit.requisite > 0 {
                     return Ok(());
                 }
                 let skipped = waiting(&entry.discovered);
-                ledger.add(Event::Requeued, row.url.key(), Some(&skipped))
+                ledger.add(Event::Requeued, visit.url.key(), Some(&skipped))
             }
             Record::SeedAdopted { url } => {
                 self.scope.add_seed(&url);
@@ -230,8 +230,8 @@ impl JournalFacts {
         for visit in visits(state)?.take(self.visits as usize) {
             let (visit, revocation) = visit?;
             progress.step();
-            if revocation.is_none() && visit.row.requisite == 0 {
-                batch.push(*visit.row);
+            if revocation.is_none() && visit.record.requisite == 0 {
+                batch.push(*visit.record);
             }
             if batch.len() == BATCH {
                 self.read(&mut batch, pages, ledger)?;
@@ -246,22 +246,22 @@ impl JournalFacts {
         pages: &ArchivedPages,
         ledger: &mut Ledger,
     ) -> Result<(), CommandError> {
-        let add = |row: VisitRecord, document: Option<Document>| match document {
-            Some(document) => self.add_page(&row, &document, pages, ledger),
+        let add = |visit: VisitRecord, document: Option<Document>| match document {
+            Some(document) => self.add_page(&visit, &document, pages, ledger),
             None => Ok(()),
         };
-        let read = pages.read_all(batch, |row| row, add);
+        let read = pages.read_all(batch, |visit| visit, add);
         read.map_err(|error| fault(&error))
     }
 
     fn add_page(
         &self,
-        row: &VisitRecord,
+        visit: &VisitRecord,
         document: &Document,
         pages: &ArchivedPages,
         ledger: &mut Ledger,
     ) -> io::Result<()> {
-        let page = row.final_url.as_ref().unwrap_or(&row.url);
+        let page = visit.final_url.as_ref().unwrap_or(&visit.url);
         let mut read = beyond_limits::ReadLinks::default();
         for link in &document.links {
             let is_read = read.has(link.kind);
@@ -269,7 +269,7 @@ impl JournalFacts {
                 continue;
             }
             let (policy, scope) = (&pages.policy, &self.scope);
-            let ruled = policy::why_unvisited(policy, scope, page, row.depth, document, link);
+            let ruled = policy::why_unvisited(policy, scope, page, visit.depth, document, link);
             let ruled = ruled.or_else(|| (!is_read).then(|| beyond_limits::reason(page)));
             let (kind, reason) = ruled.unwrap_or_else(|| self.not_queued(&link.url));
             let skipped = Skipped {
@@ -296,21 +296,21 @@ impl JournalFacts {
     }
 }
 
-fn settle(row: &VisitRecord, ledger: &mut Ledger) -> io::Result<()> {
-    let Some(kind) = ReasonKind::of(row) else {
-        if let Some(url) = &row.final_url {
+fn settle(visit: &VisitRecord, ledger: &mut Ledger) -> io::Result<()> {
+    let Some(kind) = ReasonKind::of(visit) else {
+        if let Some(url) = &visit.final_url {
             ledger.add(Event::Visited, url.key(), None)?;
         }
-        return ledger.add(Event::Visited, row.url.key(), None);
+        return ledger.add(Event::Visited, visit.url.key(), None);
     };
     let skipped = Skipped {
-        url: row.url.as_str().to_owned(),
+        url: visit.url.as_str().to_owned(),
         kind: kind as u8,
-        reason: row.reason_text().unwrap_or_default(),
-        via: row.via.as_ref().map(ToString::to_string),
+        reason: visit.reason_text().unwrap_or_default(),
+        via: visit.via.as_ref().map(ToString::to_string),
         waits: false,
     };
-    ledger.add(Event::Excluded, row.url.key(), Some(&skipped))
+    ledger.add(Event::Excluded, visit.url.key(), Some(&skipped))
 }
 
 fn waiting(find: &DiscoveredUrl) -> Skipped {

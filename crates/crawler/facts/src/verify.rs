@@ -7,7 +7,7 @@
 //! - `unsettled_tail`: the archive after the journal's end;
 //! - `links`: the links of archived pages against the journal;
 //! - `index`: the archive and its index;
-//! - `search`: the search index against the rows, if there is one;
+//! - `search`: the search index against the visits, if there is one;
 //! - `store::audit`: the tables against the journal.
 //!
 //! A WACZ is checked separately (`wacz`), and so is the archive of a node (`node`): a shared crawl
@@ -80,7 +80,7 @@ pub struct Report {
     pub journal_records: u64,
     /// Number of URLs that were seen.
     pub urls_seen: u64,
-    /// Revoked rows: their pages were or will be visited again.
+    /// Revoked visits: their pages were or will be visited again.
     pub revoked: u64,
     /// Counts of the archive.
     #[serde(flatten)]

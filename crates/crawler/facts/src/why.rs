@@ -180,8 +180,8 @@ impl UrlHistory {
             {
                 self.crashes += 1;
             }
-            Record::Revoked { entry, row, .. } if row.url == *url => {
-                self.cut_pages.remove(&row);
+            Record::Revoked { entry, visit, .. } if visit.url == *url => {
+                self.cut_pages.remove(&visit);
                 self.queued = Some(entry.discovered);
                 self.sequence = Some(entry.sequence);
             }
@@ -194,10 +194,10 @@ impl UrlHistory {
                 if let Some(links) = excluded.find(|links| links.example == *url) {
                     self.excluded_by = Some(links.rule);
                 }
-                self.cut_pages.add(&visit.row);
+                self.cut_pages.add(&visit.record);
                 self.apply_discovered(settled.first, visit.finds, url);
                 if visit.reached.contains(url) {
-                    self.reached_from = Some(visit.row.url.clone());
+                    self.reached_from = Some(visit.record.url.clone());
                 }
             }
             Record::SeedAdopted { url } => self.adopted.push(url),

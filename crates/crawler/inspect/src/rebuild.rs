@@ -7,7 +7,7 @@
 //! way.
 //!
 //! Other crawlers' files do not contain verdicts: their pages are judged here, in the order of the
-//! files, before the crawl's own files. Their rows refer to places in these files. The files are
+//! files, before the crawl's own files. Their visits refer to places in these files. The files are
 //! never changed, and a continued crawl writes after them.
 //!
 //! The rebuild cannot restore data that is not in the archive: failures of pages that will be

@@ -2,7 +2,8 @@
 //! this works while the crawl runs.
 //!
 //! The text is not in the index: snippets are taken from the archived record. Duplicates of a hit
-//! are journal rows that name it as their original. The journal is only read with `--duplicates`.
+//! are visits of the journal that name it as their original. The journal is only read with
+//! `--duplicates`.
 
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
@@ -181,24 +182,24 @@ fn add_duplicates(found: &mut [SearchHit], state: &Path) -> Result<(), StoreFaul
         by_place.insert((hit.warc_file.clone(), hit.warc_offset), number);
     }
     let mut by_page: HashMap<UrlKey, usize> = HashMap::new();
-    for row in journal::rows(state)? {
-        let row = row?;
-        if let Some(place) = row.warc_file.clone().zip(row.warc_offset)
+    for visit in journal::visits(state)? {
+        let visit = visit?;
+        if let Some(place) = visit.warc_file.clone().zip(visit.warc_offset)
             && let Some(number) = by_place.get(&place)
         {
-            by_page.insert(row.url.key(), *number);
+            by_page.insert(visit.url.key(), *number);
         }
-        let original = row
+        let original = visit
             .duplicate_of
             .as_ref()
-            .filter(|url| **url != row.url && !row.of_earlier);
+            .filter(|url| **url != visit.url && !visit.of_earlier);
         let hit = original.and_then(|url| by_page.get(&url.key()));
         if let Some(known) = hit.and_then(|number| found[*number].duplicates.as_mut()) {
             known.push(Duplicate {
-                url: row.url.to_string(),
-                verdict: row.fate.as_str(),
-                distance: row.distance,
-                resemblance: row.resemblance,
+                url: visit.url.to_string(),
+                verdict: visit.fate.as_str(),
+                distance: visit.distance,
+                resemblance: visit.resemblance,
             });
         }
     }

@@ -1,4 +1,4 @@
-//! Rows of URLs that were seen but not visited, by the kinds of their reasons.
+//! Records of URLs that were seen but not visited, by the kinds of their reasons.
 
 use crate::pattern_name::PatternName;
 use crate::reason::Reason;
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_has_the_kind_of_its_reason() {
+    fn a_record_has_the_kind_of_its_reason() {
         let name = || PatternName::from_text("a.test/x/{n}").unwrap();
         let because = || "1 of 100 were new".to_owned();
         let moved = |reason| Reason::of_redirect(&"http://b.test/", reason);

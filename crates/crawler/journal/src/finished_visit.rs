@@ -10,7 +10,7 @@ use crate::visit_record::VisitRecord;
 #[derive(Clone, Debug, PartialEq)]
 pub struct FinishedVisit {
     /// The visit record.
-    pub row: Box<VisitRecord>,
+    pub record: Box<VisitRecord>,
     /// The span of the visit in the archive, if it was archived.
     pub archived: Option<ArchiveSpan>,
     /// The links to queue, in the order of the page. In the journal: only the new links.
@@ -24,9 +24,9 @@ pub struct FinishedVisit {
 impl FinishedVisit {
     /// Returns the outcome of a visit that was not archived and found no links.
     #[must_use]
-    pub fn new(row: VisitRecord) -> Self {
+    pub fn new(record: VisitRecord) -> Self {
         Self {
-            row: Box::new(row),
+            record: Box::new(record),
             archived: None,
             finds: Vec::new(),
             reached: Vec::new(),

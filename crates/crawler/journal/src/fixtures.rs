@@ -14,7 +14,7 @@ pub(crate) fn link(text: &str, depth: u32) -> DiscoveredUrl {
     DiscoveredUrl::new(url, depth, None)
 }
 
-pub(crate) fn row(discovered: &DiscoveredUrl, fate: Fate) -> VisitRecord {
+pub(crate) fn visit(discovered: &DiscoveredUrl, fate: Fate) -> VisitRecord {
     VisitRecord {
         status: Some(200),
         bytes: 10,

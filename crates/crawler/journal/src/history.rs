@@ -49,16 +49,16 @@ impl Iterator for History {
 ///
 /// # Errors
 /// [`StoreFault`] if the journal cannot be opened; later items if it is damaged.
-pub fn rows(
+pub fn visits(
     directory: &Path,
 ) -> Result<impl Iterator<Item = Result<VisitRecord, StoreFault>>, StoreFault> {
     let mut revoked = revocations(directory)?;
     let history = History::open(directory)?;
     Ok(history.filter_map(move |record| match record {
         Ok(Record::Settled(settled)) => {
-            let mut row = settled.visit.row;
-            revoked.amend(&mut row);
-            (revoked.take(&row).is_none()).then_some(Ok(*row))
+            let mut visit = settled.visit.record;
+            revoked.amend(&mut visit);
+            (revoked.take(&visit).is_none()).then_some(Ok(*visit))
         }
         Ok(_) => None,
         Err(fault) => Some(Err(fault)),
@@ -115,22 +115,22 @@ pub fn revocations(directory: &Path) -> Result<Revocations, StoreFault> {
     let mut later = Revocations::default();
     for record in History::open(directory)? {
         match record {
-            Ok(Record::Revoked { row, .. }) => {
-                let why = match row.warc_file {
+            Ok(Record::Revoked { visit, .. }) => {
+                let why = match visit.warc_file {
                     None => Revocation::Lost,
                     Some(_) => Revocation::Void,
                 };
                 later
                     .revoked
-                    .entry(row.url.key())
+                    .entry(visit.url.key())
                     .or_default()
                     .push_back(why);
-                later.contained.retain(|_, page| *page != row.url);
+                later.contained.retain(|_, page| *page != visit.url);
             }
             Ok(Record::Settled(settled)) => {
-                let row = settled.visit.row;
-                for part in row.details.contains {
-                    later.contained.insert(part.key(), row.url.clone());
+                let visit = settled.visit.record;
+                for part in visit.details.contains {
+                    later.contained.insert(part.key(), visit.url.clone());
                 }
             }
             Ok(_) => {}
@@ -143,24 +143,24 @@ pub fn revocations(directory: &Path) -> Result<Revocations, StoreFault> {
 impl Revocations {
     /// Takes the revocation of this visit, if it was revoked later. Call it once per visit, in the
     /// order of the journal.
-    pub fn take(&mut self, row: &VisitRecord) -> Option<Revocation> {
-        self.revoked.get_mut(&row.url.key())?.pop_front()
+    pub fn take(&mut self, visit: &VisitRecord) -> Option<Revocation> {
+        self.revoked.get_mut(&visit.url.key())?.pop_front()
     }
 
     /// Changes the record of a kept page to a repeat of the later page that has all of its content.
     /// The archive keeps both.
-    pub fn amend(&self, row: &mut VisitRecord) {
-        if !row.fate.is_original() {
+    pub fn amend(&self, visit: &mut VisitRecord) {
+        if !visit.fate.is_original() {
             return;
         }
-        let url = row.final_url.as_ref().unwrap_or(&row.url);
+        let url = visit.final_url.as_ref().unwrap_or(&visit.url);
         if let Some(whole) = self.contained.get(&url.key()) {
-            row.fate = Fate::NearDuplicate;
-            row.details.rule = Some(DuplicateRule::SameContent);
+            visit.fate = Fate::NearDuplicate;
+            visit.details.rule = Some(DuplicateRule::SameContent);
             let reason = format!("{CONTAINED_IN} {whole}, which was found later");
-            row.reason = Some(Reason::said(reason));
-            row.duplicate_of = Some(whole.clone());
-            row.of_earlier = false;
+            visit.reason = Some(Reason::said(reason));
+            visit.duplicate_of = Some(whole.clone());
+            visit.of_earlier = false;
         }
     }
 }

@@ -4,8 +4,8 @@
 //!   [`QueueEntry`], [`Page`], [`Reason`], and the sums over them: [`Totals`], [`Harvest`].
 //! - [`Record`]: one event that must not be forgotten, and its encoding.
 //! - [`Journal`] appends records to segments and makes them durable.
-//! - [`History`], [`rows`], [`record_at`] and [`JournalFollower`] read them back, during the crawl
-//!   or afterwards.
+//! - [`History`], [`visits`], [`record_at`] and [`JournalFollower`] read them back, during the
+//!   crawl or afterwards.
 //!
 //! Nothing is decided here: the crate `store` decides and writes the records, and its tables are
 //! derived from them.
@@ -54,7 +54,7 @@ pub use self::follower::JournalFollower;
 pub use self::frame::{Position, encode};
 pub use self::harvest::{Harvest, UrlHarvest};
 pub use self::history::{
-    History, Revocation, Revocations, record_at, records_at, revocations, rows,
+    History, Revocation, Revocations, record_at, records_at, revocations, visits,
 };
 pub use self::journal::{Journal, SEGMENT_BYTES};
 pub use self::limit::{Cut, CutSum, Limit};

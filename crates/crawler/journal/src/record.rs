@@ -27,8 +27,8 @@ pub mod with_details {
     ///
     /// # Errors
     /// Errors of the serializer.
-    pub fn serialize<S: Serializer>(row: &VisitRecord, serializer: S) -> Result<S::Ok, S::Error> {
-        (row, &row.details).serialize(serializer)
+    pub fn serialize<S: Serializer>(visit: &VisitRecord, serializer: S) -> Result<S::Ok, S::Error> {
+        (visit, &visit.details).serialize(serializer)
     }
 
     /// Reads a record and its details.
@@ -38,9 +38,9 @@ pub mod with_details {
     pub fn deserialize<'de, D: Deserializer<'de>>(
         deserializer: D,
     ) -> Result<Box<VisitRecord>, D::Error> {
-        let (mut row, details): (Box<VisitRecord>, _) = Deserialize::deserialize(deserializer)?;
-        row.details = details;
-        Ok(row)
+        let (mut visit, details): (Box<VisitRecord>, _) = Deserialize::deserialize(deserializer)?;
+        visit.details = details;
+        Ok(visit)
     }
 }
 
@@ -142,7 +142,7 @@ pub enum Record {
         entry: QueueEntry,
         /// The void record of the visit.
         #[serde(with = "with_details")]
-        row: Box<VisitRecord>,
+        visit: Box<VisitRecord>,
         /// URLs reached by redirects: its next visit may reach them again.
         reached: Vec<PageUrl>,
     },
@@ -229,7 +229,7 @@ pub struct DistinctPages {
 
 /// A finished visit in the journal, with its queue entry.
 ///
-/// Its bytes interleave the fields of [`FinishedVisit`] with its own: `sequence`, `row` (without
+/// Its bytes interleave the fields of [`FinishedVisit`] with its own: `sequence`, `record` (without
 /// its details), `archived`, `first`, `finds`, `reached`, `pace`, `priority`, `excluded`,
 /// `details`.
 #[derive(Clone, Debug, PartialEq)]
@@ -259,14 +259,14 @@ type SettledFields = (
 impl Serialize for SettledVisit {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let FinishedVisit {
-            row,
+            record,
             archived,
             finds,
             reached,
             excluded,
         } = &self.visit;
-        let fields = (self.sequence, row, archived, self.first, finds, reached);
-        let details = &row.details;
+        let fields = (self.sequence, record, archived, self.first, finds, reached);
+        let details = &record.details;
         (fields, self.pace, self.priority, excluded, details).serialize(serializer)
     }
 }
@@ -274,15 +274,15 @@ impl Serialize for SettledVisit {
 impl<'de> Deserialize<'de> for SettledVisit {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let (fields, pace, priority, excluded, details) = Deserialize::deserialize(deserializer)?;
-        let (sequence, mut row, archived, first, finds, reached): SettledFields = fields;
-        row.details = details;
+        let (sequence, mut record, archived, first, finds, reached): SettledFields = fields;
+        record.details = details;
         Ok(Self {
             sequence,
             priority,
             first,
             pace,
             visit: FinishedVisit {
-                row,
+                record,
                 archived,
                 finds,
                 reached,

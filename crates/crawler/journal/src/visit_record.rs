@@ -135,7 +135,7 @@ pub struct VisitRecord {
     /// The name of the page's payload in the index (the first 128 bits of its SHA-1), even if the
     /// archive does not have it.
     pub payload: Option<u128>,
-    /// Further details. In the journal, they follow the row.
+    /// Further details. In the journal, they follow the record.
     #[serde(skip)]
     pub details: VisitDetails,
 }

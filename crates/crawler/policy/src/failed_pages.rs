@@ -176,7 +176,7 @@ mod tests {
 
     use super::*;
 
-    fn row(fate: Fate, status: Option<u16>, reason: &str) -> VisitRecord {
+    fn visit(fate: Fate, status: Option<u16>, reason: &str) -> VisitRecord {
         let url = PageUrl::parse("http://a.test/1", &CanonicalForm::default()).unwrap();
         VisitRecord {
             status,
@@ -211,11 +211,11 @@ mod tests {
 
     #[test]
     fn failed_pages_are_selected_by_status_host_and_reason() {
-        let gone = row(Fate::Failed, Some(404), "HTTP status 404");
-        let down = row(Fate::Failed, Some(503), "HTTP status 503");
-        let silent = row(Fate::Failed, None, "the request timed out");
-        let hop = row(Fate::Failed, Some(301), "the request timed out");
-        let page = row(Fate::Unique, Some(200), "");
+        let gone = visit(Fate::Failed, Some(404), "HTTP status 404");
+        let down = visit(Fate::Failed, Some(503), "HTTP status 503");
+        let silent = visit(Fate::Failed, None, "the request timed out");
+        let hop = visit(Fate::Failed, Some(301), "the request timed out");
+        let page = visit(Fate::Unique, Some(200), "");
         for (text, expected) in [
             ("temporary", [false, true, true, true, false]),
             ("status=404", [true, false, false, false, false]),

@@ -63,38 +63,38 @@ impl ArchivedPages {
     pub fn read_all<T: Send, E>(
         &self,
         items: &mut Vec<T>,
-        row: impl Fn(&T) -> &VisitRecord + Sync,
+        visit: impl Fn(&T) -> &VisitRecord + Sync,
         give: impl FnMut(T, Option<Document>) -> Result<(), E>,
     ) -> Result<(), E> {
         let document = |_: &T, page: ArchivedPage| page.document;
-        self.make_all(items, |item| Some(row(item)), document, give)
+        self.make_all(items, |item| Some(visit(item)), document, give)
     }
 
     /// Does the same with the result of `make` for each page, computed on all cores. Items without
-    /// a row are not read.
+    /// a visit are not read.
     pub fn make_all<T: Send, M: Send, E>(
         &self,
         items: &mut Vec<T>,
-        row: impl Fn(&T) -> Option<&VisitRecord> + Sync,
+        visit: impl Fn(&T) -> Option<&VisitRecord> + Sync,
         make: impl Fn(&T, ArchivedPage) -> M + Sync,
         give: impl FnMut(T, Option<M>) -> Result<(), E>,
     ) -> Result<(), E> {
-        let read = |item: &T, row: &VisitRecord| Ok(make(item, self.read(row)?));
-        self.read_each(items, row, read, give)
+        let read = |item: &T, visit: &VisitRecord| Ok(make(item, self.read(visit)?));
+        self.read_each(items, visit, read, give)
     }
 
     /// Passes on the result of `make` for the response of each visit, in the order of the visits,
     /// like [`ArchivedPages::make_all`].
     pub fn make_of_answers<M: Send, E>(
         &self,
-        rows: &mut Vec<VisitRecord>,
+        visits: &mut Vec<VisitRecord>,
         make: impl Fn(&VisitRecord, Exchange) -> M + Sync,
         mut give: impl FnMut(M) -> Result<(), E>,
     ) -> Result<(), E> {
-        let read = |_: &VisitRecord, row: &VisitRecord| Ok(make(row, self.response(row)?));
+        let read = |_: &VisitRecord, visit: &VisitRecord| Ok(make(visit, self.response(visit)?));
         self.read_each(
-            rows,
-            |row| Some(row),
+            visits,
+            |visit| Some(visit),
             read,
             |_, made| match made {
                 Some(made) => give(made),
@@ -106,22 +106,22 @@ impl ArchivedPages {
     fn read_each<T: Send, M: Send, E>(
         &self,
         items: &mut Vec<T>,
-        row: impl Fn(&T) -> Option<&VisitRecord> + Sync,
+        visit: impl Fn(&T) -> Option<&VisitRecord> + Sync,
         read: impl Fn(&T, &VisitRecord) -> Result<M, String> + Sync,
         mut give: impl FnMut(T, Option<M>) -> Result<(), E>,
     ) -> Result<(), E> {
         let read: Vec<_> = items
             .par_drain(..)
             .map(|item| {
-                let archived = row(&item).filter(|row| row.has_page());
-                let made = archived.map(|row| read(&item, row));
+                let archived = visit(&item).filter(|visit| visit.has_page());
+                let made = archived.map(|visit| read(&item, visit));
                 (item, made)
             })
             .collect();
         for (item, made) in read {
             let made = made.transpose().unwrap_or_else(|trouble| {
-                if let Some(row) = row(&item) {
-                    self.count_unread(row, &trouble);
+                if let Some(visit) = visit(&item) {
+                    self.count_unread(visit, &trouble);
                 }
                 None
             });
@@ -131,14 +131,14 @@ impl ArchivedPages {
     }
 
     /// Reads the page of a visit.
-    pub fn read(&self, row: &VisitRecord) -> Result<ArchivedPage, String> {
-        let (file, offset) = place_of(row)?;
+    pub fn read(&self, visit: &VisitRecord) -> Result<ArchivedPage, String> {
+        let (file, offset) = place_of(visit)?;
         self.archive.page_at(file, offset)
     }
 
     /// Reads the response of a visit.
-    fn response(&self, row: &VisitRecord) -> Result<Exchange, String> {
-        let (file, offset) = place_of(row)?;
+    fn response(&self, visit: &VisitRecord) -> Result<Exchange, String> {
+        let (file, offset) = place_of(visit)?;
         self.archive.response_at(file, offset)
     }
 
@@ -149,9 +149,9 @@ impl ArchivedPages {
 
     /// Returns the text and the heading of a page that a crawl with `--duplicate-text on` did not
     /// archive; `None` if they were not kept.
-    pub fn duplicate_text(&self, row: &VisitRecord) -> Result<Option<DuplicateText>, String> {
-        let unarchived = Some(row).filter(|row| !row.kept && row.fate.is_duplicate());
-        let place = unarchived.and_then(|row| row.warc_file.as_ref().zip(row.warc_offset));
+    pub fn duplicate_text(&self, visit: &VisitRecord) -> Result<Option<DuplicateText>, String> {
+        let unarchived = Some(visit).filter(|visit| !visit.kept && visit.fate.is_duplicate());
+        let place = unarchived.and_then(|visit| visit.warc_file.as_ref().zip(visit.warc_offset));
         let Some((file, offset)) = place else {
             return Ok(None);
         };
@@ -174,8 +174,8 @@ impl ArchivedPages {
 
     /// Returns the topic's words on a page of a focused crawl, from the notes in the archive;
     /// `None` if the notes are missing or cannot be read.
-    pub fn topic_words(&self, row: &VisitRecord) -> Option<String> {
-        let (file, offset) = row.warc_file.as_ref().zip(row.warc_offset)?;
+    pub fn topic_words(&self, visit: &VisitRecord) -> Option<String> {
+        let (file, offset) = visit.warc_file.as_ref().zip(visit.warc_offset)?;
         let mut reader = self.archive.open_at(file, offset).ok()?;
         // The page's response and its request come first.
         for _ in 0..RECORDS_OF_A_PAGE {
@@ -191,9 +191,9 @@ impl ArchivedPages {
     }
 
     /// Counts an unreadable page, and names it.
-    pub fn count_unread(&self, row: &VisitRecord, trouble: &str) {
+    pub fn count_unread(&self, visit: &VisitRecord, trouble: &str) {
         if self.unread.fetch_add(1, Ordering::Relaxed) < NAMED {
-            say(&format!("warning: {}: {}", row.url, printable(trouble)));
+            say(&format!("warning: {}: {}", visit.url, printable(trouble)));
         }
     }
 
@@ -207,7 +207,7 @@ impl ArchivedPages {
     }
 }
 
-fn place_of(row: &VisitRecord) -> Result<(&str, u64), String> {
-    let place = row.warc_file.as_deref().zip(row.warc_offset);
+fn place_of(visit: &VisitRecord) -> Result<(&str, u64), String> {
+    let place = visit.warc_file.as_deref().zip(visit.warc_offset);
     place.ok_or_else(|| "the journal does not contain its place".to_owned())
 }

@@ -64,15 +64,15 @@ fn catch_up(
     }
     let mut to_come: HashSet<_> = seeds.iter().map(PageUrl::key).collect();
     let pages = ArchivedPages::of(settings);
-    for row in journal::rows(&crawl_directory::state(&settings.out))? {
-        let row = row?;
-        to_come.remove(&row.url.key());
-        let is_seed = row.depth == 0 && row.via.is_none();
-        let url = row.final_url.as_ref().unwrap_or(&row.url);
-        if !is_seed || !row.has_page() || growing.is_done_with(url.as_str()) {
+    for visit in journal::visits(&crawl_directory::state(&settings.out))? {
+        let visit = visit?;
+        to_come.remove(&visit.url.key());
+        let is_seed = visit.depth == 0 && visit.via.is_none();
+        let url = visit.final_url.as_ref().unwrap_or(&visit.url);
+        if !is_seed || !visit.has_page() || growing.is_done_with(url.as_str()) {
             continue;
         }
-        match pages.read(&row) {
+        match pages.read(&visit) {
             Ok(ArchivedPage { document, .. }) if document.media == Media::Html => {
                 let text = page_text(&document, pages.archive.rules.main_content);
                 growing.add(url.as_str(), &text);

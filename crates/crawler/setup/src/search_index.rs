@@ -254,24 +254,25 @@ fn each_page_of(
 /// Fates of the pages in other crawlers' files, by place.
 type ForeignVisits = HashMap<(String, u64), Fate>;
 
-/// Returns the fates of pages in other crawlers' files. These are only in rows, not in the archive.
+/// Returns the fates of pages in other crawlers' files. These are only in the journal, not in the
+/// archive.
 fn foreign_visits(archive: &Path) -> Result<ForeignVisits, CommandError> {
     let state = crawl_directory::state(archive.parent().unwrap_or(archive));
     let mut visits = HashMap::new();
-    for row in journal::rows(&state).map_err(|error| fault(&error))? {
-        let row = row.map_err(|error| fault(&error))?;
-        if let (Some(file), Some(offset)) = (row.warc_file, row.warc_offset)
-            && row.fate.is_page()
+    for visit in journal::visits(&state).map_err(|error| fault(&error))? {
+        let visit = visit.map_err(|error| fault(&error))?;
+        if let (Some(file), Some(offset)) = (visit.warc_file, visit.warc_offset)
+            && visit.fate.is_page()
             && is_foreign(&locate(archive, &file))
         {
-            visits.insert((file, offset), row.fate);
+            visits.insert((file, offset), visit.fate);
         }
     }
     Ok(visits)
 }
 
-/// Calls `each` with the pages of another crawler's file that rows name. Damage in the file was
-/// reported when the rows were made.
+/// Calls `each` with the pages of another crawler's file that visits name. Damage in the file was
+/// reported when the visits were made.
 fn each_page_of_foreign(
     path: &Path,
     after: Option<&ArchiveEnd>,

@@ -256,9 +256,9 @@ impl Pass {
             sends_cookies: sends_cookies(now) && !sends_cookies(before),
         };
         let mut progress = SlowProgress::new("visits compared with the settings");
-        let queued = self.store.queue_excluded(|row| {
+        let queued = self.store.queue_excluded(|visit| {
             progress.step();
-            self.cut_by().is_none() && change.lets_in(row)
+            self.cut_by().is_none() && change.lets_in(visit)
         });
         Ok(runtime.block_on(queued)?)
     }
@@ -269,21 +269,21 @@ impl Pass {
         let mut progress = SlowProgress::new("archived pages read for links");
         let has_more_sitemaps = sitemaps(&self.now) > sitemaps(&self.before.settings);
         let (mut origins, mut batch, mut queued) = (HashSet::new(), Vec::new(), 0);
-        for row in journal::rows(&crawl_directory::state(&self.now.out))? {
-            let row = row?;
+        for visit in journal::visits(&crawl_directory::state(&self.now.out))? {
+            let visit = visit?;
             progress.step();
             if self.cut_by().is_some() {
                 return Ok(queued);
             }
             let is_new = has_more_sitemaps
                 && origins.len() < MAX_ORIGINS
-                && origins.insert(row.url.origin());
+                && origins.insert(visit.url.origin());
             if is_new {
-                let offered = crawl::offer_sitemaps(&self.context, &row);
+                let offered = crawl::offer_sitemaps(&self.context, &visit);
                 queued += runtime.block_on(offered)? as u64;
             }
-            if may_have_links(&row) {
-                batch.push(row);
+            if may_have_links(&visit) {
+                batch.push(visit);
             }
             if batch.len() == BATCH {
                 queued += self.offer(&mut batch, &pages, runtime)?;
@@ -300,8 +300,8 @@ impl Pass {
         pages: &ArchivedPages,
         runtime: &Handle,
     ) -> Result<u64, CommandError> {
-        let links = |row: &VisitRecord, exchange| {
-            crawl::links_of_archived(&self.context, &self.policy, row, &exchange)
+        let links = |visit: &VisitRecord, exchange| {
+            crawl::links_of_archived(&self.context, &self.policy, visit, &exchange)
         };
         let mut queued = 0;
         pages.make_of_answers(batch, links, |links: Vec<DiscoveredUrl>| {
@@ -313,12 +313,12 @@ impl Pass {
 }
 
 /// Returns false for visits whose content cannot contain links that a crawl follows.
-fn may_have_links(row: &VisitRecord) -> bool {
-    let media = row.content_type.as_deref().unwrap_or_default();
+fn may_have_links(visit: &VisitRecord) -> bool {
+    let media = visit.content_type.as_deref().unwrap_or_default();
     let is_media = ["image/", "video/", "audio/", "font/"]
         .iter()
         .any(|kind| media.starts_with(kind));
-    row.details.unread.is_none() && (!is_media || media == "image/svg+xml")
+    visit.details.unread.is_none() && (!is_media || media == "image/svg+xml")
 }
 
 #[cfg(test)]

@@ -136,11 +136,11 @@ impl SharedCrawl {
                 .await
                 .map_err(failed(action))?;
             if let Ok(Record::Settled(settled)) = postcard::from_bytes(&record)
-                && let Some(url) = &settled.visit.row.duplicate_of
+                && let Some(url) = &settled.visit.record.duplicate_of
             {
                 (auditor.report)(format!(
                     "{pages} pages are duplicates of {url}, which is not admitted, including {}",
-                    settled.visit.row.url
+                    settled.visit.record.url
                 ));
             }
         }
@@ -229,25 +229,25 @@ impl<F: FnMut(String)> Auditor<F> {
         }
         match &record {
             Record::Settled(settled) => {
-                let row = &settled.visit.row;
-                self.settle(term, number, row, original_of(settled));
+                let visit = &settled.visit.record;
+                self.settle(term, number, visit, original_of(settled));
             }
-            Record::Revoked { row, .. } => self.revoke(term, number, row),
+            Record::Revoked { visit, .. } => self.revoke(term, number, visit),
             _ => {}
         }
         Some(record)
     }
 
-    fn settle(&mut self, term: i64, number: i64, row: &VisitRecord, original: Option<UrlKey>) {
-        let page = row.url.key();
+    fn settle(&mut self, term: i64, number: i64, visit: &VisitRecord, original: Option<UrlKey>) {
+        let page = visit.url.key();
         if let Some(term) = self.terms.get_mut(&term) {
-            term.sums.count(row);
+            term.sums.count(visit);
         }
-        self.counts.totals.count(row);
+        self.counts.totals.count(visit);
         if !self.settled.insert(page) {
             (self.report)(format!(
                 "{} was settled twice, again in row {number}",
-                row.url
+                visit.url
             ));
         }
         match original {
@@ -256,17 +256,17 @@ impl<F: FnMut(String)> Auditor<F> {
         }
     }
 
-    fn revoke(&mut self, term: i64, number: i64, row: &VisitRecord) {
-        let page = row.url.key();
+    fn revoke(&mut self, term: i64, number: i64, visit: &VisitRecord) {
+        let page = visit.url.key();
         if let Some(term) = self.terms.get_mut(&term) {
-            term.sums.uncount(row);
+            term.sums.uncount(visit);
         }
-        self.counts.totals.uncount(row);
+        self.counts.totals.uncount(visit);
         self.counts.revoked += 1;
         if !self.settled.remove(&page) {
             (self.report)(format!(
                 "the visit of {} was revoked in row {number}, and was not settled before",
-                row.url
+                visit.url
             ));
         }
         self.not_archived.remove(&page);

@@ -16,7 +16,7 @@ use store::{
 use web::{Pace, PageUrl, Timestamp};
 
 use crate::bucket::Bucket;
-use crate::rows::original_of_row;
+use crate::rows::original_of_visit;
 use crate::store::{POLL, SharedStore};
 
 /// Maximum number of remembered links to other buckets, which prevent sending links twice: 8 bytes
@@ -102,7 +102,7 @@ impl Frontier for SharedStore {
         let pages = pages_of(&lease);
         let mut original = None;
         if let Settlement::Done(visit) = &mut settlement {
-            original = original_of_row(&visit.row);
+            original = original_of_visit(&visit.record);
             let owned = self.owned.read().await;
             let is_theirs = |found: &mut DiscoveredUrl| !owned.contains(Bucket::of(&found.url));
             let theirs = visit.finds.extract_if(.., is_theirs).collect();

@@ -328,13 +328,13 @@ impl Import {
     fn add_rows(&mut self, record: &Record) {
         match record {
             Record::Settled(settled) => {
-                self.totals.count(&settled.visit.row);
+                self.totals.count(&settled.visit.record);
                 if let Some(span) = &settled.visit.archived {
                     let (file, end) = (span.file.clone(), span.end);
                     self.archive = Some(ArchivePlace { file, end });
                 }
             }
-            Record::Revoked { row, .. } => self.totals.uncount(row),
+            Record::Revoked { visit, .. } => self.totals.uncount(visit),
             Record::SeedAdopted { url } => self.rows.seeds.push(url.to_string()),
             Record::Leased { sequences } => {
                 let is_in_flight = |sequence: &&u64| self.scan.in_flight.contains(sequence);

@@ -112,7 +112,8 @@ impl SharedStore {
     ) -> Result<u64, StoreFault> {
         let owned = self.owned.read().await;
         let _transfer = self.shipping.begin_transfer();
-        let is_ours = |row: &VisitRecord| owned.contains(Bucket::of(&row.url)) && is_meant(row);
+        let is_ours =
+            |visit: &VisitRecord| owned.contains(Bucket::of(&visit.url)) && is_meant(visit);
         self.local.retry_failed(is_ours).await
     }
 }

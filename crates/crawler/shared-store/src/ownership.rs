@@ -39,14 +39,14 @@ impl BucketJournal {
         for record in &self.records {
             match record {
                 Record::Settled(settled) => {
-                    let page = settled.visit.row.url.key();
+                    let page = settled.visit.record.url.key();
                     match original_of(settled) {
                         Some(original) => originals.insert(page, original),
                         None => originals.remove(&page),
                     };
                 }
-                Record::Revoked { row, .. } => {
-                    originals.remove(&row.url.key());
+                Record::Revoked { visit, .. } => {
+                    originals.remove(&visit.url.key());
                 }
                 _ => {}
             }
@@ -270,9 +270,9 @@ impl SharedStore {
             let (visit, priority) = (settled.visit, settled.priority);
             let owned = self.owned.read().await;
             // For a bucket that is on its way, these pages are looked up when it arrives.
-            if owned.contains(Bucket::of(&visit.row.url)) && visit.row.fate != Fate::Unique {
+            if owned.contains(Bucket::of(&visit.record.url)) && visit.record.fate != Fate::Unique {
                 self.local
-                    .revoke_visit(*visit.row, priority, visit.reached)?;
+                    .revoke_visit(*visit.record, priority, visit.reached)?;
             }
         }
         drop(transfer);

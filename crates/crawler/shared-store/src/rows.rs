@@ -41,11 +41,11 @@ impl Row {
     pub(crate) fn new(bucket: Bucket, record: &Record) -> Self {
         let kind = match record {
             Record::Settled(settled) => RowKind::Settled {
-                page: settled.visit.row.url.key(),
+                page: settled.visit.record.url.key(),
                 original: original_of(settled),
             },
-            Record::Revoked { row, .. } => RowKind::Revoked {
-                page: row.url.key(),
+            Record::Revoked { visit, .. } => RowKind::Revoked {
+                page: visit.url.key(),
             },
             Record::Leased { .. } => RowKind::Leased,
             _ => RowKind::Other,
@@ -61,13 +61,13 @@ impl Row {
 /// Returns the key of the original that an unarchived page duplicates: if the original is revoked,
 /// the page is visited again.
 pub(crate) fn original_of(settled: &SettledVisit) -> Option<UrlKey> {
-    original_of_row(&settled.visit.row)
+    original_of_visit(&settled.visit.record)
 }
 
 /// Returns the key of the original that an unarchived page duplicates, from its visit record.
-pub(crate) fn original_of_row(row: &VisitRecord) -> Option<UrlKey> {
-    let original = row.duplicate_of.as_ref()?;
-    (!row.kept && !row.of_earlier).then(|| original.key())
+pub(crate) fn original_of_visit(visit: &VisitRecord) -> Option<UrlKey> {
+    let original = visit.duplicate_of.as_ref()?;
+    (!visit.kept && !visit.of_earlier).then(|| original.key())
 }
 
 /// Returns the rows of a record, in the order of their application.
@@ -86,7 +86,7 @@ pub(crate) fn rows_of(record: &Record) -> Vec<Row> {
             let finds = &settled.visit.finds;
             let mut alone = settled.clone();
             alone.visit.finds = Vec::new();
-            let bucket = Bucket::of(&settled.visit.row.url);
+            let bucket = Bucket::of(&settled.visit.record.url);
             let mut rows = vec![Row::new(bucket, &Record::Settled(alone))];
             rows.extend(discovered(settled.first, finds));
             rows

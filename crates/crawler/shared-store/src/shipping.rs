@@ -129,8 +129,8 @@ impl Shipping {
     pub(crate) fn add(&self, record: &Record) {
         let mut queue = self.queue();
         match record {
-            Record::Settled(settled) => queue.totals.count(&settled.visit.row),
-            Record::Revoked { row, .. } => queue.totals.uncount(row),
+            Record::Settled(settled) => queue.totals.count(&settled.visit.record),
+            Record::Revoked { visit, .. } => queue.totals.uncount(visit),
             Record::SeedAdopted { url } => queue.add(Item::Seed(url.to_string())),
             _ => {}
         }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use contract::Setup;
 use contract::fixtures::{again, at, done_with, leases, link, seed, settle, visit};
 use disk::SystemDisk;
-use journal::{DiscoveredUrl, Fate, FinishedVisit, History, Page, Record, VisitRecord, rows};
+use journal::{DiscoveredUrl, Fate, FinishedVisit, History, Page, Record, VisitRecord, visits};
 use neardup::{Features, HashKey, PageSignature, PageText, SignatureBuilder};
 use shared_store::{
     ConnectError, CrawlSettings, Import, ImportError, ImportScan, JoinError, ReadError, Replica,
@@ -90,7 +90,7 @@ async fn some_crawl(frontier: &dyn Frontier, index: &dyn NearDupIndex) {
 
 /// Returns the records of the visits, and the pages that were admitted.
 fn contents(state: &Path) -> (Vec<VisitRecord>, BTreeSet<String>) {
-    let visits = rows(state).unwrap().map(Result::unwrap).collect();
+    let visits = visits(state).unwrap().map(Result::unwrap).collect();
     let mut admitted = BTreeSet::new();
     for record in History::open(state).unwrap() {
         if let Record::Admitted { page, .. } = record.unwrap() {

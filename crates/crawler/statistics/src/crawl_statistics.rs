@@ -127,7 +127,7 @@ impl CrawlStatistics {
             Record::Begun { at, .. } => self.counts.begun_at = Some(*at),
             Record::Discovered { finds, .. } => self.queue(finds),
             Record::Settled(settled) => self.settle(position, settled),
-            Record::Revoked { row, .. } => self.revoke(row),
+            Record::Revoked { visit, .. } => self.revoke(visit),
             Record::Superseded { entry } => {
                 self.end_entry(entry.sequence);
                 let host = self.hosts.of(host_of(&entry.discovered.url));
@@ -185,40 +185,40 @@ impl CrawlStatistics {
         self.queue(&visit.finds);
         self.end_entry(settled.sequence);
         visit.excluded.iter().for_each(|links| self.exclude(links));
-        let row = &*visit.row;
-        let host = host_of(&row.url);
+        let record = &*visit.record;
+        let host = host_of(&record.url);
         let figures = self.hosts.of(host);
         figures.waiting = figures.waiting.saturating_sub(1);
         figures.pace = figures.pace.then(settled.pace);
-        self.hosts.count(host, row);
-        self.counts.totals.count(row);
-        self.counts.last_visit_at = Some(row.fetched_at);
+        self.hosts.count(host, record);
+        self.counts.totals.count(record);
+        self.counts.last_visit_at = Some(record.fetched_at);
         self.counts.hosts = self.hosts.with_pages();
-        self.timeline.count(row, self.counts.queued);
-        self.verdicts.change(row, |sum, part| *sum += part);
-        self.change_names(row, NameCounts::add);
-        self.newest.count(row);
-        self.clusters.count_visit(row);
+        self.timeline.count(record, self.counts.queued);
+        self.verdicts.change(record, |sum, part| *sum += part);
+        self.change_names(record, NameCounts::add);
+        self.newest.count(record);
+        self.clusters.count_visit(record);
         if let Some(index) = &mut self.index {
-            index.insert(row, position);
+            index.insert(record, position);
         }
     }
 
-    fn revoke(&mut self, row: &VisitRecord) {
-        let host = host_of(&row.url);
+    fn revoke(&mut self, visit: &VisitRecord) {
+        let host = host_of(&visit.url);
         self.counts.queued += 1;
         self.hosts.of(host).waiting += 1;
-        self.hosts.take_back(host, row);
-        self.counts.totals.uncount(row);
+        self.hosts.take_back(host, visit);
+        self.counts.totals.uncount(visit);
         self.counts.hosts = self.hosts.with_pages();
-        self.timeline.take_back(row);
+        self.timeline.take_back(visit);
         self.verdicts
-            .change(row, |sum, part| *sum = sum.saturating_sub(part));
-        self.change_names(row, NameCounts::take_back);
-        self.newest.take_back(row);
-        self.clusters.take_back(row);
+            .change(visit, |sum, part| *sum = sum.saturating_sub(part));
+        self.change_names(visit, NameCounts::take_back);
+        self.newest.take_back(visit);
+        self.clusters.take_back(visit);
         if let Some(index) = &mut self.index {
-            index.remove(row);
+            index.remove(visit);
         }
     }
 
@@ -252,26 +252,26 @@ impl CrawlStatistics {
     }
 
     /// Changes the counts of the names that a visit has.
-    fn change_names(&mut self, row: &VisitRecord, change: impl Fn(&mut NameCounts, &str)) {
-        if let Some(status) = row.status {
+    fn change_names(&mut self, visit: &VisitRecord, change: impl Fn(&mut NameCounts, &str)) {
+        if let Some(status) = visit.status {
             change(&mut self.status_codes, &status.to_string());
         }
-        if let Some(media) = &row.content_type {
+        if let Some(media) = &visit.content_type {
             change(&mut self.types, media);
         }
-        if row.requisite > 0 {
+        if visit.requisite > 0 {
             return;
         }
-        if let Some(language) = row.language.as_ref().filter(|_| row.is_page()) {
+        if let Some(language) = visit.language.as_ref().filter(|_| visit.is_page()) {
             change(&mut self.languages, language);
         }
         let name = || {
-            let reason = row.reason.as_ref();
+            let reason = visit.reason.as_ref();
             reason.map_or_else(|| "without a reason".to_owned(), Reason::name)
         };
-        match row.fate {
+        match visit.fate {
             Fate::Failed => change(&mut self.failure_kinds, &name()),
-            Fate::Excluded if ExcludedBy::of(row) == ExcludedBy::Redirect => {
+            Fate::Excluded if ExcludedBy::of(visit) == ExcludedBy::Redirect => {
                 change(&mut self.exclusion_reasons, REDIRECTED);
             }
             Fate::Excluded => change(&mut self.exclusion_reasons, &name()),

@@ -71,8 +71,8 @@ impl InFlight {
     fn settle(&mut self, position: Position, settled: &SettledVisit) {
         self.begun.remove(&settled.sequence);
         let visit = &settled.visit;
-        let answered = visit.row.details.duration.unwrap_or_default();
-        self.time = self.time.max(visit.row.fetched_at + answered);
+        let answered = visit.record.details.duration.unwrap_or_default();
+        self.time = self.time.max(visit.record.fetched_at + answered);
         self.marks.add(settled.first, visit.finds.len(), position);
     }
 

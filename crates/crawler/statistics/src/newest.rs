@@ -32,12 +32,12 @@ impl Newest {
 
     /// Returns true for a visit of this kind.
     #[must_use]
-    pub fn has(self, row: &VisitRecord) -> bool {
+    pub fn has(self, visit: &VisitRecord) -> bool {
         match self {
-            Self::Pages => row.is_page(),
-            Self::Duplicates => row.is_page() && row.fate.is_duplicate(),
-            Self::Failures => row.fate == Fate::Failed,
-            Self::Exclusions => row.fate == Fate::Excluded,
+            Self::Pages => visit.is_page(),
+            Self::Duplicates => visit.is_page() && visit.fate.is_duplicate(),
+            Self::Failures => visit.fate == Fate::Failed,
+            Self::Exclusions => visit.fate == Fate::Excluded,
         }
     }
 }
@@ -72,20 +72,20 @@ pub struct RecentVisit {
 impl RecentVisit {
     /// Returns a visit as lists show it.
     #[must_use]
-    pub fn of(row: &VisitRecord) -> Self {
+    pub fn of(visit: &VisitRecord) -> Self {
         let short = |text: &str| Box::from(cut(text, MAX_TEXT_CHARACTERS));
         Self {
-            key: row.url.key(),
-            url: short(row.url.as_str()),
-            at: row.fetched_at,
-            status: row.status,
-            verdict: row.fate,
-            duplicate_of: row.duplicate_of.as_ref().map(|url| short(url.as_str())),
-            distance: row.distance,
-            resemblance: row.resemblance,
-            reason: row.reason_text().as_deref().map(short),
-            is_requisite: row.requisite > 0,
-            kept: row.kept,
+            key: visit.url.key(),
+            url: short(visit.url.as_str()),
+            at: visit.fetched_at,
+            status: visit.status,
+            verdict: visit.fate,
+            duplicate_of: visit.duplicate_of.as_ref().map(|url| short(url.as_str())),
+            distance: visit.distance,
+            resemblance: visit.resemblance,
+            reason: visit.reason_text().as_deref().map(short),
+            is_requisite: visit.requisite > 0,
+            kept: visit.kept,
         }
     }
 }
@@ -101,20 +101,20 @@ impl NewestVisits {
     }
 
     /// Adds a visit.
-    pub(crate) fn count(&mut self, row: &VisitRecord) {
-        for kind in Newest::ALL.into_iter().filter(|kind| kind.has(row)) {
+    pub(crate) fn count(&mut self, visit: &VisitRecord) {
+        for kind in Newest::ALL.into_iter().filter(|kind| kind.has(visit)) {
             let visits = &mut self.0[kind as usize];
             if visits.len() == MAX_REMEMBERED {
                 visits.pop_front();
             }
-            visits.push_back(RecentVisit::of(row));
+            visits.push_back(RecentVisit::of(visit));
         }
     }
 
     /// Takes back a visit that was added. A URL has one visit at a time that is not revoked.
-    pub(crate) fn take_back(&mut self, row: &VisitRecord) {
-        let key = row.url.key();
-        for kind in Newest::ALL.into_iter().filter(|kind| kind.has(row)) {
+    pub(crate) fn take_back(&mut self, record: &VisitRecord) {
+        let key = record.url.key();
+        for kind in Newest::ALL.into_iter().filter(|kind| kind.has(record)) {
             let visits = &mut self.0[kind as usize];
             if let Some(place) = visits.iter().rposition(|visit| visit.key == key) {
                 visits.remove(place);

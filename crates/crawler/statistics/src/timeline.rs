@@ -49,8 +49,8 @@ impl Timeline {
     }
 
     /// Adds a visit. `queued` URLs are in the queue after it.
-    pub(crate) fn count(&mut self, row: &VisitRecord, queued: u64) {
-        let begin = self.begin_of(row.fetched_at);
+    pub(crate) fn count(&mut self, visit: &VisitRecord, queued: u64) {
+        let begin = self.begin_of(visit.fetched_at);
         let place = match self.points.binary_search_by_key(&begin, |point| point.at) {
             Ok(place) => place,
             Err(place) => {
@@ -61,17 +61,17 @@ impl Timeline {
         };
         let point = &mut self.points[place];
         point.queued = queued;
-        point.sums.count(row);
+        point.sums.count(visit);
         while self.points.len() > MAX_POINTS {
             self.double();
         }
     }
 
     /// Takes back a visit that was added.
-    pub(crate) fn take_back(&mut self, row: &VisitRecord) {
-        let begin = self.begin_of(row.fetched_at);
+    pub(crate) fn take_back(&mut self, visit: &VisitRecord) {
+        let begin = self.begin_of(visit.fetched_at);
         if let Ok(place) = self.points.binary_search_by_key(&begin, |point| point.at) {
-            self.points[place].sums.take_back(row);
+            self.points[place].sums.take_back(visit);
         }
     }
 

@@ -25,17 +25,17 @@ pub(crate) struct VisitIndex {
 
 impl VisitIndex {
     /// Adds a visit.
-    pub(crate) fn insert(&mut self, row: &VisitRecord, position: Position) {
-        self.visits.insert(row.url.key().as_u64(), position);
-        if let Some((cluster, _)) = cluster_of(row) {
+    pub(crate) fn insert(&mut self, visit: &VisitRecord, position: Position) {
+        self.visits.insert(visit.url.key().as_u64(), position);
+        if let Some((cluster, _)) = cluster_of(visit) {
             self.members.insert(cluster, position);
         }
     }
 
     /// Takes back a visit that was added.
-    pub(crate) fn remove(&mut self, row: &VisitRecord) {
-        let url = row.url.key();
-        if let (Some((cluster, _)), Some(position)) = (cluster_of(row), self.get(url)) {
+    pub(crate) fn remove(&mut self, visit: &VisitRecord) {
+        let url = visit.url.key();
+        if let (Some((cluster, _)), Some(position)) = (cluster_of(visit), self.get(url)) {
             self.members.insert(cluster, position | WITHDRAWN);
         }
         self.visits.insert(url.as_u64(), REVOKED);

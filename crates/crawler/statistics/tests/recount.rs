@@ -178,17 +178,17 @@ impl Generator {
             }
             Event::Visit(visit) => self.visit(visit),
             Event::Revoke(page) => {
-                let Some(mut row) = self.visited.remove(page) else {
+                let Some(mut record) = self.visited.remove(page) else {
                     return;
                 };
                 // The archive has lost the visit, or has it still.
-                if row.bytes % 2 == 0 {
-                    (row.warc_file, row.warc_offset) = (None, None);
+                if record.bytes % 2 == 0 {
+                    (record.warc_file, record.warc_offset) = (None, None);
                 }
                 self.waiting.insert(*page, self.next_sequence);
                 self.records.push(Record::Revoked {
                     entry: entry(self.next_sequence, *page),
-                    row: Box::new(row),
+                    visit: Box::new(record),
                     reached: Vec::new(),
                 });
                 self.next_sequence += 1;
@@ -258,8 +258,8 @@ impl Generator {
         };
         self.deaths.remove(&sequence);
         self.in_flight.remove(&sequence);
-        let row = row(visit);
-        self.visited.insert(visit.page, row.clone());
+        let record = record(visit);
+        self.visited.insert(visit.page, record.clone());
         let first = self.next_sequence;
         let links = (0..visit.finds).map(|step| (visit.page + step * 5) % PAGES);
         let links: Vec<u8> = links.collect();
@@ -278,7 +278,7 @@ impl Generator {
             visit: FinishedVisit {
                 finds,
                 excluded,
-                ..FinishedVisit::new(row)
+                ..FinishedVisit::new(record)
             },
         }));
     }
@@ -293,141 +293,152 @@ fn entry(sequence: u64, page: u8) -> QueueEntry {
     }
 }
 
-fn row(visit: &Visit) -> VisitRecord {
+fn record(visit: &Visit) -> VisitRecord {
     let fate = FATES[visit.fate];
     let has = |bit: u8| visit.flags & 1 << bit != 0;
-    let mut row = VisitRecord::new(
+    let mut record = VisitRecord::new(
         DiscoveredUrl::new(url(visit.page), 1, None),
         fate,
         at(visit.minute),
     );
-    row.requisite = has(0).into();
-    row.kept = has(1);
-    row.of_earlier = has(2);
-    row.status = has(3).then_some(if has(4) { 200 } else { 404 });
-    row.content_type = has(5).then(|| "text/html".to_owned());
-    row.language = has(6).then(|| "en".to_owned());
-    row.bytes = visit.bytes;
-    row.reason = Some(reason(visit.reason));
+    record.requisite = has(0).into();
+    record.kept = has(1);
+    record.of_earlier = has(2);
+    record.status = has(3).then_some(if has(4) { 200 } else { 404 });
+    record.content_type = has(5).then(|| "text/html".to_owned());
+    record.language = has(6).then(|| "en".to_owned());
+    record.bytes = visit.bytes;
+    record.reason = Some(reason(visit.reason));
     if fate == Fate::ExactDuplicate && visit.reason == SAME_TEXT {
-        row.details.rule = Some(DuplicateRule::SameText);
+        record.details.rule = Some(DuplicateRule::SameText);
     }
-    (row.warc_file, row.warc_offset) = (Some("a.warc.gz".to_owned()), Some(7));
+    (record.warc_file, record.warc_offset) = (Some("a.warc.gz".to_owned()), Some(7));
     if fate.is_duplicate() {
-        row.duplicate_of = Some(url(visit.original));
+        record.duplicate_of = Some(url(visit.original));
     }
     if fate == Fate::NearDuplicate {
-        row.distance = Some(visit.distance);
-        row.resemblance = Some(f64::from(visit.hundredths) / 100.0);
+        record.distance = Some(visit.distance);
+        record.resemblance = Some(f64::from(visit.hundredths) / 100.0);
     }
-    row
+    record
 }
 
-fn count(rows: &[VisitRecord], is_one: impl Fn(&VisitRecord) -> bool) -> u64 {
-    rows.iter().filter(|row| is_one(row)).count() as u64
+fn count(visits: &[VisitRecord], is_one: impl Fn(&VisitRecord) -> bool) -> u64 {
+    visits.iter().filter(|visit| is_one(visit)).count() as u64
 }
 
-/// Compares the figures with a recount of all rows that were not revoked.
-fn compare(statistics: &CrawlStatistics, rows: &[VisitRecord]) {
+/// Compares the figures with a recount of all visits that were not revoked.
+fn compare(statistics: &CrawlStatistics, visits: &[VisitRecord]) {
     let counts = statistics.counts();
-    let of = |fate: Fate| count(rows, |row| row.requisite == 0 && row.fate == fate);
-    assert_eq!(counts.totals.pages, count(rows, VisitRecord::is_page));
+    let of = |fate: Fate| count(visits, |visit| visit.requisite == 0 && visit.fate == fate);
+    assert_eq!(counts.totals.pages, count(visits, VisitRecord::is_page));
     assert_eq!(counts.totals.unique, of(Fate::Unique));
     assert_eq!(counts.totals.changed, of(Fate::Changed));
     assert_eq!(counts.totals.exact_duplicates, of(Fate::ExactDuplicate));
     assert_eq!(counts.totals.near_duplicates, of(Fate::NearDuplicate));
     assert_eq!(counts.totals.off_topic, of(Fate::OffTopic));
-    assert_eq!(counts.totals.judged, count(rows, VisitRecord::is_judged));
+    assert_eq!(counts.totals.judged, count(visits, VisitRecord::is_judged));
     assert_eq!(counts.totals.failed, of(Fate::Failed));
     assert_eq!(counts.totals.excluded, of(Fate::Excluded));
     assert_eq!(
         counts.totals.bytes,
-        rows.iter().map(|row| row.bytes).sum::<u64>()
+        visits.iter().map(|visit| visit.bytes).sum::<u64>()
     );
-    let requisites = count(rows, |row| row.requisite > 0 && row.fate.is_page());
+    let requisites = count(visits, |visit| visit.requisite > 0 && visit.fate.is_page());
     assert_eq!(counts.totals.requisites, requisites);
-    let with_pages = rows.iter().filter(|row| row.is_page());
-    let with_pages: BTreeSet<_> = with_pages.map(|row| row.url.host()).collect();
+    let with_pages = visits.iter().filter(|visit| visit.is_page());
+    let with_pages: BTreeSet<_> = with_pages.map(|visit| visit.url.host()).collect();
     assert_eq!(counts.hosts, with_pages.len() as u64);
-    compare_hosts(statistics, rows);
-    compare_times(statistics, rows);
-    compare_verdicts(statistics, rows);
-    compare_names(statistics, rows);
+    compare_hosts(statistics, visits);
+    compare_times(statistics, visits);
+    compare_verdicts(statistics, visits);
+    compare_names(statistics, visits);
     for kind in Newest::ALL {
-        let expected = rows.iter().rev().filter(|row| kind.has(row));
-        let expected: Vec<&str> = expected.map(|row| row.url.as_str()).collect();
+        let expected = visits.iter().rev().filter(|visit| kind.has(visit));
+        let expected: Vec<&str> = expected.map(|visit| visit.url.as_str()).collect();
         let newest: Vec<&str> = statistics.newest(kind).map(|visit| &*visit.url).collect();
         assert_eq!(newest, expected, "{kind:?}");
     }
 }
 
-fn compare_hosts(statistics: &CrawlStatistics, rows: &[VisitRecord]) {
+fn compare_hosts(statistics: &CrawlStatistics, visits: &[VisitRecord]) {
     for (host, figures) in statistics.hosts() {
-        let rows: Vec<VisitRecord> = {
-            let of_host = rows.iter().filter(|row| row.url.host() == *host);
+        let visits: Vec<VisitRecord> = {
+            let of_host = visits.iter().filter(|visit| visit.url.host() == *host);
             of_host.cloned().collect()
         };
-        let duplicates = count(&rows, |row| row.is_page() && row.fate.is_duplicate());
-        let failed = count(&rows, |row| row.requisite == 0 && row.fate == Fate::Failed);
+        let duplicates = count(&visits, |visit| {
+            visit.is_page() && visit.fate.is_duplicate()
+        });
+        let failed = count(&visits, |visit| {
+            visit.requisite == 0 && visit.fate == Fate::Failed
+        });
         assert_eq!(
             figures.sums.pages,
-            count(&rows, VisitRecord::is_page),
+            count(&visits, VisitRecord::is_page),
             "{host}"
         );
         assert_eq!(figures.sums.duplicates, duplicates, "{host}");
         assert_eq!(figures.sums.failed, failed, "{host}");
         assert_eq!(
             figures.sums.bytes,
-            rows.iter().map(|row| row.bytes).sum::<u64>()
+            visits.iter().map(|visit| visit.bytes).sum::<u64>()
         );
     }
 }
 
-fn compare_times(statistics: &CrawlStatistics, rows: &[VisitRecord]) {
+fn compare_times(statistics: &CrawlStatistics, visits: &[VisitRecord]) {
     let points = statistics.timeline();
     assert!(points.is_sorted_by(|one, other| one.at < other.at));
     let mut timed = 0;
     for point in points {
         let end = point.at + point.span;
-        let within = |row: &VisitRecord| (point.at..end).contains(&row.fetched_at);
+        let within = |visit: &VisitRecord| (point.at..end).contains(&visit.fetched_at);
         assert_eq!(
             point.sums.pages,
-            count(rows, |row| within(row) && row.is_page())
+            count(visits, |visit| within(visit) && visit.is_page())
         );
-        let bytes = rows.iter().filter(|row| within(row)).map(|row| row.bytes);
+        let bytes = visits
+            .iter()
+            .filter(|visit| within(visit))
+            .map(|visit| visit.bytes);
         assert_eq!(point.sums.bytes, bytes.sum::<u64>());
-        timed += count(rows, within);
+        timed += count(visits, within);
     }
-    assert_eq!(timed, rows.len() as u64, "each visit is in one point");
+    assert_eq!(timed, visits.len() as u64, "each visit is in one point");
 }
 
-fn compare_verdicts(statistics: &CrawlStatistics, rows: &[VisitRecord]) {
-    let near = |row: &VisitRecord| row.requisite == 0 && row.fate == Fate::NearDuplicate;
+fn compare_verdicts(statistics: &CrawlStatistics, visits: &[VisitRecord]) {
+    let near = |visit: &VisitRecord| visit.requisite == 0 && visit.fate == Fate::NearDuplicate;
     for (bits, found) in statistics.distances().iter().enumerate() {
-        let is_so = |row: &VisitRecord| row.distance.unwrap().min(64) as usize == bits;
-        assert_eq!(*found, count(rows, |row| near(row) && is_so(row)));
+        let is_so = |visit: &VisitRecord| visit.distance.unwrap().min(64) as usize == bits;
+        assert_eq!(*found, count(visits, |visit| near(visit) && is_so(visit)));
     }
     for (hundredths, found) in statistics.resemblances().iter().enumerate() {
-        let is_so =
-            |row: &VisitRecord| (row.resemblance.unwrap() * 100.0).round() as usize == hundredths;
-        assert_eq!(*found, count(rows, |row| near(row) && is_so(row)));
+        let is_so = |visit: &VisitRecord| {
+            (visit.resemblance.unwrap() * 100.0).round() as usize == hundredths
+        };
+        assert_eq!(*found, count(visits, |visit| near(visit) && is_so(visit)));
     }
     let rules = statistics.verdict_rules();
     let all = rules.same_bytes + rules.same_text + rules.near + rules.by_canonical;
-    let duplicates = |row: &VisitRecord| row.is_page() && row.fate.is_duplicate();
-    assert_eq!(all, count(rows, duplicates));
-    let same_text = |row: &VisitRecord| {
-        row.requisite == 0
-            && row.fate == Fate::ExactDuplicate
-            && row.details.rule == Some(DuplicateRule::SameText)
+    let duplicates = |visit: &VisitRecord| visit.is_page() && visit.fate.is_duplicate();
+    assert_eq!(all, count(visits, duplicates));
+    let same_text = |visit: &VisitRecord| {
+        visit.requisite == 0
+            && visit.fate == Fate::ExactDuplicate
+            && visit.details.rule == Some(DuplicateRule::SameText)
     };
-    assert_eq!(rules.same_text, count(rows, same_text));
-    assert_eq!(rules.kept, count(rows, |row| duplicates(row) && row.kept));
+    assert_eq!(rules.same_text, count(visits, same_text));
+    assert_eq!(
+        rules.kept,
+        count(visits, |visit| duplicates(visit) && visit.kept)
+    );
     let mut clusters: BTreeMap<(bool, &PageUrl), u64> = BTreeMap::new();
-    for row in rows.iter().filter(|row| duplicates(row)) {
-        let original = row.duplicate_of.as_ref().unwrap();
-        if *original != row.url {
-            *clusters.entry((row.of_earlier, original)).or_default() += 1;
+    for visit in visits.iter().filter(|visit| duplicates(visit)) {
+        let original = visit.duplicate_of.as_ref().unwrap();
+        if *original != visit.url {
+            *clusters.entry((visit.of_earlier, original)).or_default() += 1;
         }
     }
     let found = statistics.clusters().largest().into_iter();
@@ -442,16 +453,19 @@ fn compare_verdicts(statistics: &CrawlStatistics, rows: &[VisitRecord]) {
     }
 }
 
-fn compare_names(statistics: &CrawlStatistics, rows: &[VisitRecord]) {
+fn compare_names(statistics: &CrawlStatistics, visits: &[VisitRecord]) {
     let codes = statistics.status_codes();
     assert_eq!(
         codes.count("200"),
-        count(rows, |row| row.status == Some(200))
+        count(visits, |visit| visit.status == Some(200))
     );
-    assert_eq!(codes.total(), count(rows, |row| row.status.is_some()));
+    assert_eq!(codes.total(), count(visits, |visit| visit.status.is_some()));
     let types = statistics.types();
-    assert_eq!(types.total(), count(rows, |row| row.content_type.is_some()));
-    let english = count(rows, |row| row.is_page() && row.language.is_some());
+    assert_eq!(
+        types.total(),
+        count(visits, |visit| visit.content_type.is_some())
+    );
+    let english = count(visits, |visit| visit.is_page() && visit.language.is_some());
     assert_eq!(statistics.languages().count("en"), english);
     let counts = statistics.counts();
     assert_eq!(statistics.failure_kinds().total(), counts.totals.failed);
@@ -463,7 +477,7 @@ fn compare_names(statistics: &CrawlStatistics, rows: &[VisitRecord]) {
 
 fn url_of_visit(record: Record) -> PageUrl {
     match record {
-        Record::Settled(settled) => settled.visit.row.url,
+        Record::Settled(settled) => settled.visit.record.url,
         other => panic!("{other:?}"),
     }
 }
@@ -482,8 +496,11 @@ fn queued_as(state: &Path, within: Range<Position>, sequence: u64) -> Option<Pag
     None
 }
 
-fn rows(state: &Path) -> Vec<VisitRecord> {
-    journal::rows(state).unwrap().map(Result::unwrap).collect()
+fn visits(state: &Path) -> Vec<VisitRecord> {
+    journal::visits(state)
+        .unwrap()
+        .map(Result::unwrap)
+        .collect()
 }
 
 fn append(journal: &Journal, records: &[Record]) {
@@ -513,7 +530,7 @@ proptest! {
             append(&journal, now);
             rest = later;
             in_pieces.catch_up(&mut follower).unwrap();
-            compare(&in_pieces, &rows(state.path()));
+            compare(&in_pieces, &visits(state.path()));
         }
         append(&journal, rest);
         in_pieces.catch_up(&mut follower).unwrap();
@@ -521,19 +538,20 @@ proptest! {
         at_once.catch_up(&mut JournalFollower::open(state.path()).unwrap()).unwrap();
         prop_assert_eq!(&at_once, &in_pieces);
 
-        let rows = rows(state.path());
-        compare(&at_once, &rows);
+        let visits = visits(state.path());
+        compare(&at_once, &visits);
         prop_assert_eq!(at_once.counts().queued, history.waiting.len() as u64);
         let quarantined = history.deaths.values();
         let quarantined = quarantined.filter(|deaths| **deaths >= CRASHES_TO_QUARANTINE);
         prop_assert_eq!(at_once.counts().quarantined, quarantined.count() as u64);
         let waiting: u64 = at_once.hosts().map(|(_, figures)| figures.waiting).sum();
         prop_assert_eq!(waiting, at_once.counts().queued);
-        for row in &rows {
-            let position = at_once.position_of(&row.url).expect("it was visited");
+        for visit in &visits {
+            let position = at_once.position_of(&visit.url).expect("it was visited");
             let record = journal::record_at(state.path(), position).unwrap();
-            let found = matches!(record, Record::Settled(settled) if *settled.visit.row == *row);
-            prop_assert!(found, "{}", row.url);
+            let is_it = |settled: &SettledVisit| *settled.visit.record == *visit;
+            let found = matches!(record, Record::Settled(settled) if is_it(&settled));
+            prop_assert!(found, "{}", visit.url);
         }
         for page in history.waiting.keys() {
             prop_assert_eq!(at_once.position_of(&url(*page)), None);
@@ -547,13 +565,13 @@ proptest! {
                     .into_iter()
                     .map(url_of_visit)
                     .collect();
-                let is_member = |row: &&VisitRecord| {
-                    row.duplicate_of.as_ref() == Some(&original)
-                        && row.of_earlier == of_earlier
-                        && row.is_page()
-                        && row.url != original
+                let is_member = |visit: &&VisitRecord| {
+                    visit.duplicate_of.as_ref() == Some(&original)
+                        && visit.of_earlier == of_earlier
+                        && visit.is_page()
+                        && visit.url != original
                 };
-                let expected = rows.iter().filter(is_member).map(|row| row.url.clone());
+                let expected = visits.iter().filter(is_member).map(|visit| visit.url.clone());
                 prop_assert_eq!(members, expected.collect::<Vec<_>>());
             }
         }

@@ -51,7 +51,7 @@ pub(crate) fn again(at: Timestamp) -> Settlement {
     }
 }
 
-pub(crate) fn row(lease: &Lease, fate: Fate) -> VisitRecord {
+pub(crate) fn visit(lease: &Lease, fate: Fate) -> VisitRecord {
     VisitRecord {
         status: Some(200),
         bytes: 10,
@@ -78,7 +78,7 @@ pub(crate) fn done_with(
     Settlement::Done(FinishedVisit {
         archived,
         finds: links,
-        ..FinishedVisit::new(row(lease, Fate::Unique))
+        ..FinishedVisit::new(visit(lease, Fate::Unique))
     })
 }
 

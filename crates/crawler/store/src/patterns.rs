@@ -18,9 +18,9 @@
 //!
 //! The module is pure: it has neither I/O nor a lock nor a clock. Records and visits go in, and
 //! decisions come out as values: the reason to exclude a leased URL, the next record to journal,
-//! the rows to queue again. The embedded store asks it, as do `JournalRebuild`, the nodes of a
+//! the records to queue again. The embedded store asks it, as do `JournalRebuild`, the nodes of a
 //! shared crawl by their working copies, and the store of `contract`; each writes the records and
-//! keeps the rows in its own way.
+//! keeps them in its own way.
 //!
 //! Invariants: it is a function of the journal, and on disk as part of the frontier's tables
 //! (postcard). Two caps bound it. Beyond the cap on the patterns of a host, more general patterns
@@ -39,8 +39,8 @@ use journal::{DiscoveredUrl, Fate, Harvest, PatternName, Reason, Record, VisitRe
 use serde::{Deserialize, Serialize};
 use web::{Generality, PageUrl, UrlPattern};
 
-pub use self::left::LeftRows;
-use self::left::MAX_LEFT_ROWS;
+pub use self::left::LeftRecords;
+use self::left::MAX_LEFT_RECORDS;
 pub use self::pattern::{Example, PatternState};
 use self::pattern::{Pattern, Visit};
 use self::probes::Probes;
@@ -65,9 +65,9 @@ pub struct Patterns {
     due: BTreeSet<PatternName>,
     /// The folders of probes: URLs known only from unarchived pages.
     probes: Probes,
-    /// Number of remembered rows of URLs that were excluded.
-    left_rows: usize,
-    /// Patterns that are open and have such rows.
+    /// Number of remembered records of URLs that were excluded.
+    left_records: usize,
+    /// Patterns that are open and have such records.
     reopened: BTreeSet<PatternName>,
 }
 
@@ -114,9 +114,9 @@ impl Patterns {
         match record {
             Record::Settled(settled) => {
                 let visit = &settled.visit;
-                self.settled(&visit.row, &visit.finds, settled.priority, place);
+                self.settled(&visit.record, &visit.finds, settled.priority, place);
             }
-            Record::Revoked { row, .. } => self.revoked(row),
+            Record::Revoked { visit, .. } => self.revoked(visit),
             Record::PatternClosed(name) if Probes::names(name) => self.probes.close(name),
             Record::PatternReopened(name) if Probes::names(name) => self.probes.reopen(name),
             Record::PatternClosed(name) => self.change(name, Pattern::close),
@@ -126,60 +126,63 @@ impl Patterns {
     }
 
     /// Counts the end of a visit to a URL of this priority, with its new links. `place` is the
-    /// place of its row.
+    /// place of its record.
     pub fn settled(
         &mut self,
-        row: &VisitRecord,
+        record: &VisitRecord,
         finds: &[DiscoveredUrl],
         priority: u8,
         place: Option<u64>,
     ) {
         self.visits += 1;
-        if row.requisite > 0 {
+        if record.requisite > 0 {
             return;
         }
-        let place = place.filter(|_| self.left_rows < MAX_LEFT_ROWS);
-        let excluded = row.excluding_pattern().cloned();
+        let place = place.filter(|_| self.left_records < MAX_LEFT_RECORDS);
+        let excluded = record.excluding_pattern().cloned();
         if let Some(folder) = excluded.as_ref().filter(|name| Probes::names(name)) {
-            let remembered = self.probes.excluded(folder, row.url.key(), place);
-            self.left_rows += usize::from(remembered);
+            let remembered = self.probes.excluded(folder, record.url.key(), place);
+            self.left_records += usize::from(remembered);
             return;
         }
-        let visit = match (&excluded, Visit::of(row)) {
+        let visit = match (&excluded, Visit::of(record)) {
             (Some(_), _) => Visit::Excluded,
             (None, Some(visit)) => visit,
             (None, None) => return,
         };
         if priority >= DiscoveredUrl::PROBED && visit != Visit::Excluded {
-            self.probes.count(visit, row);
+            self.probes.count(visit, record);
         }
         // URLs excluded by a budget come back only if the user reopens the pattern.
-        let is_closed = row.fate == Fate::Excluded
-            && row
+        let is_closed = record.fate == Fate::Excluded
+            && record
                 .reason
                 .as_ref()
                 .is_some_and(Reason::is_of_closed_pattern);
         let place = place.filter(|_| is_closed);
-        let Some(name) = excluded.or_else(|| self.name_to_count(&row.url)) else {
+        let Some(name) = excluded.or_else(|| self.name_to_count(&record.url)) else {
             return;
         };
         if let Some(host) = self.hosts.get_mut(name.host.as_str()) {
-            host.harvest.count(row);
+            host.harvest.count(record);
         }
         let (now, mut remembered) = (self.visits, false);
-        let leads_on = self.count_for_parameters(visit, row, finds);
+        let leads_on = self.count_for_parameters(visit, record, finds);
         self.change(&name, |pattern| {
-            pattern.count(visit, leads_on, row, now);
-            remembered = place.is_some_and(|place| pattern.remember_excluded(row.url.key(), place));
+            pattern.count(visit, leads_on, record, now);
+            remembered =
+                place.is_some_and(|place| pattern.remember_excluded(record.url.key(), place));
         });
-        self.left_rows += usize::from(remembered);
+        self.left_records += usize::from(remembered);
         if remembered {
-            self.change_beside(&name, &row.url, |pattern| pattern.left_to_parameters += 1);
+            self.change_beside(&name, &record.url, |pattern| {
+                pattern.left_to_parameters += 1;
+            });
         }
         if self.count > MAX_PATTERNS {
             self.forget_idle();
         }
-        for page in &row.details.contains {
+        for page in &record.details.contains {
             self.contained(page);
         }
     }
@@ -196,12 +199,12 @@ impl Patterns {
         self.take_back_new_of_parameters(page);
     }
 
-    /// Takes back a row that is void: its URL does not count as excluded any more.
-    pub fn revoked(&mut self, row: &VisitRecord) {
-        let Some(name) = row.excluding_pattern().cloned() else {
+    /// Takes back a record that is void: its URL does not count as excluded any more.
+    pub fn revoked(&mut self, record: &VisitRecord) {
+        let Some(name) = record.excluding_pattern().cloned() else {
             return;
         };
-        let page = row.url.key();
+        let page = record.url.key();
         let mut remembered = false;
         if Probes::names(&name) {
             remembered = self.probes.take_back(&name, page);
@@ -210,10 +213,10 @@ impl Patterns {
                 remembered = pattern.take_back_excluded(page);
             });
             if remembered {
-                self.change_beside(&name, &row.url, Pattern::take_back_left_to_parameters);
+                self.change_beside(&name, &record.url, Pattern::take_back_left_to_parameters);
             }
         }
-        self.left_rows -= usize::from(remembered);
+        self.left_records -= usize::from(remembered);
     }
 
     /// Updates the exact pattern of a URL when a parameter leaves the URL out or takes it back.
@@ -248,7 +251,7 @@ impl Patterns {
 
     /// Forgets the patterns of the selected hosts.
     pub(crate) fn forget(&mut self, is_meant: impl Fn(&str) -> bool) {
-        self.left_rows -= self.probes.forget(&is_meant);
+        self.left_records -= self.probes.forget(&is_meant);
         self.retain(|host, _| !is_meant(host));
     }
 
@@ -359,7 +362,7 @@ impl Patterns {
         for (name, host) in &mut self.hosts {
             host.patterns.retain(|_, pattern| {
                 let stays = stays(name, pattern);
-                self.left_rows -= if stays { 0 } else { pattern.left().len() };
+                self.left_records -= if stays { 0 } else { pattern.left().len() };
                 stays
             });
         }

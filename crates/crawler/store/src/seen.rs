@@ -174,12 +174,12 @@ mod tests {
 
         #[test]
         fn an_excluded_url_comes_back_as_it_is_known(priority in any::<u8>(), is_page: bool) {
-            let row = VisitRecord::new(
+            let visit = VisitRecord::new(
                 found((0, true)),
                 journal::Fate::Excluded,
                 web::Timestamp::default(),
             );
-            let again = requeued(&row, priority, |key| is_page && key == row.url.key());
+            let again = requeued(&visit, priority, |key| is_page && key == visit.url.key());
             prop_assert_eq!(again.is_probed(), !is_page);
             let score = DiscoveredUrl::link_score_of(priority);
             prop_assert_eq!(again.link_score(), score.filter(|_| is_page));

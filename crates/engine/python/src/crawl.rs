@@ -163,7 +163,7 @@ impl Crawl {
     fn duplicates(&self) -> Answers {
         let state = self.state.clone();
         Answers::to(move |answering| {
-            for row in journal::rows(&state)? {
+            for row in journal::visits(&state)? {
                 let row = row?;
                 let duplicate = Duplicate::of(&row);
                 if duplicate.is_some_and(|one| answering.give(&one).is_err()) {

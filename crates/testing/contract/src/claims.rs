@@ -53,7 +53,7 @@ async fn claiming(frontier: &dyn Frontier) -> Lease {
 fn reaching(lease: &Lease, fate: Fate) -> FinishedVisit {
     FinishedVisit {
         reached: vec![url(TARGET)],
-        ..FinishedVisit::new(row(lease, fate))
+        ..FinishedVisit::new(visit_record(lease, fate))
     }
 }
 
@@ -151,7 +151,7 @@ async fn a_url_that_a_revoked_visit_reached_is_leased_if_the_next_visit_goes_els
         assert_eq!(admitted(index, original, &about("tea", 1)).await, "unique");
         let moved = claiming(frontier).await;
         let mut visit = reaching(&moved, Fate::ExactDuplicate);
-        visit.row.duplicate_of = Some(url(original));
+        visit.record.duplicate_of = Some(url(original));
         settle(frontier, moved, Settlement::Done(visit), 0).await;
         index.forget(url(original).key()).await.unwrap();
         let moved = lease(frontier, 0).await;

@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 use crate::admissions::{about, admitted, check, kept, nearly, original_of, page, signature};
 use crate::backend::{Backend, Promise, Session, Setup};
-use crate::fixtures::{at, lease, row, seed, settle, url};
+use crate::fixtures::{at, lease, seed, settle, url, visit_record};
 use crate::sentence::{Sentence, scenarios};
 
 pub(crate) const SENTENCES: &[Sentence] = &scenarios!(
@@ -52,12 +52,12 @@ pub(crate) async fn crawled_before(pages: &[(&str, PageSignature)], per_cluster:
             Verdict::Changed(_) => Fate::Changed,
             _ => Fate::NearDuplicate,
         };
-        let row = VisitRecord {
+        let visit = VisitRecord {
             kept: !matches!(verdict, Verdict::Duplicate(_)),
             fetched_at: at(7),
-            ..row(&lease, fate)
+            ..visit_record(&lease, fate)
         };
-        let settlement = Settlement::Done(FinishedVisit::new(row));
+        let settlement = Settlement::Done(FinishedVisit::new(visit));
         settle(&store, lease, settlement, 0).await;
     }
     directory

@@ -45,7 +45,7 @@ pub fn again(at: Timestamp) -> Settlement {
 
 /// Returns the record of a visit with this fate.
 #[must_use]
-pub fn row(lease: &Lease, fate: Fate) -> VisitRecord {
+pub fn visit_record(lease: &Lease, fate: Fate) -> VisitRecord {
     VisitRecord {
         status: Some(200),
         bytes: 10,
@@ -82,14 +82,14 @@ pub fn done_with(
 /// Returns the record of a visit with this fate, or of an excluded URL.
 fn end_of(lease: &Lease, fate: Fate) -> VisitRecord {
     if lease.excluded.is_none() {
-        return row(lease, fate);
+        return visit_record(lease, fate);
     }
     VisitRecord {
         status: None,
         bytes: 0,
         reason: lease.excluded.clone(),
         warc_file: Some("a.warc.gz".to_owned()),
-        ..row(lease, Fate::Excluded)
+        ..visit_record(lease, Fate::Excluded)
     }
 }
 
@@ -199,8 +199,8 @@ pub(crate) async fn judge(frontier: &dyn Frontier, lease: Lease, is_on_topic: bo
         true => (Fate::Unique, 700),
         false => (Fate::OffTopic, 90),
     };
-    let mut row = row(&lease, fate);
-    row.details.relevance = Some(Relevance::from_thousandths(relevance));
-    let settlement = Settlement::Done(FinishedVisit::new(row));
+    let mut visit = visit_record(&lease, fate);
+    visit.details.relevance = Some(Relevance::from_thousandths(relevance));
+    let settlement = Settlement::Done(FinishedVisit::new(visit));
     settle(frontier, lease, settlement, ready).await;
 }

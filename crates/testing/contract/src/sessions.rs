@@ -193,7 +193,7 @@ async fn a_claim_lasts_if_a_settlement_names_it(backend: &dyn Backend) {
         assert!(frontier.claim(&cut_off, &unnamed).await.unwrap());
         let settlement = Settlement::Done(FinishedVisit {
             reached: vec![named.clone()],
-            ..FinishedVisit::new(row(&ended, Fate::Unique))
+            ..FinishedVisit::new(visit_record(&ended, Fate::Unique))
         });
         settle(frontier, ended, settlement, 0).await;
 

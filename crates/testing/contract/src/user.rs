@@ -100,10 +100,10 @@ fn judged(lease: &Lease, mut settlement: Settlement) -> Settlement {
     if let Settlement::Done(visit) = &mut settlement
         && is_judged
     {
-        visit.row.details.relevance = Some(Relevance::from_thousandths(400));
+        visit.record.details.relevance = Some(Relevance::from_thousandths(400));
         if !lease.url().as_str().ends_with('5') {
-            visit.row.fate = Fate::OffTopic;
-            visit.row.kept = false;
+            visit.record.fate = Fate::OffTopic;
+            visit.record.kept = false;
         }
     }
     settlement

@@ -88,11 +88,11 @@ async fn frontier(options: &Options, directory: &Path) -> Result<(), Failure> {
                     counts: true,
                 }
             } else {
-                let row = row(lease.url(), lease.discovered().depth, now);
+                let visit = visit_record(lease.url(), lease.discovered().depth, now);
                 let finds = links(options, &mut number, 1)?;
                 Settlement::Done(FinishedVisit {
                     finds,
-                    ..FinishedVisit::new(row)
+                    ..FinishedVisit::new(visit)
                 })
             };
             store.settle(lease, settlement, now.into()).await?;
@@ -187,7 +187,7 @@ fn url(text: &str) -> Result<PageUrl, Failure> {
 }
 
 /// Returns the record of a visit to a page that is new.
-pub(crate) fn row(url: &PageUrl, depth: u32, at: Timestamp) -> VisitRecord {
+pub(crate) fn visit_record(url: &PageUrl, depth: u32, at: Timestamp) -> VisitRecord {
     VisitRecord {
         url: url.clone(),
         final_url: None,

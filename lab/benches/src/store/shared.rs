@@ -25,7 +25,7 @@ use tokio::time::Instant;
 use web::{CanonicalForm, Clock, PageUrl, Timestamp};
 
 use crate::Failure;
-use crate::frontier::row;
+use crate::frontier::visit_record;
 use crate::verdicts::{mix, processor_time, signature};
 
 #[derive(Clone, Debug, Args)]
@@ -75,9 +75,10 @@ struct Node {
 
 pub(crate) fn measure(options: &Options) -> Result<(), Failure> {
     let buffers = format!("shared_buffers={}", options.shared_buffers);
-    let Some(server) = Postgres::start(&["fsync=on", &buffers]) else {
+    if !Postgres::is_installed() {
         return Err("PostgreSQL is not installed".into());
-    };
+    }
+    let server = Postgres::start(&["fsync=on", &buffers]);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
@@ -397,7 +398,7 @@ async fn visit(nodes: &[Node], visits: u64) -> Result<Rate, Failure> {
                 };
                 visited += leases.len() as u64;
                 for lease in leases {
-                    let visit = row(lease.url(), lease.discovered().depth, now);
+                    let visit = visit_record(lease.url(), lease.discovered().depth, now);
                     let done = Settlement::Done(FinishedVisit::new(visit));
                     let settled = store.settle(lease, done, now.into()).await;
                     settled.map_err(|fault| fault.to_string())?;

@@ -31,7 +31,7 @@ use store::{
 use web::{CanonicalForm, PageUrl, Timestamp};
 
 use crate::Failure;
-use crate::frontier::row;
+use crate::frontier::visit_record;
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Options {
@@ -199,17 +199,17 @@ async fn lease(store: &EmbeddedStore, numbers: Range<u64>) -> Result<Vec<(u64, L
 
 /// Ends the visit, as a crawl does.
 async fn settle(store: &EmbeddedStore, lease: Lease, verdict: &Verdict) -> Result<(), Failure> {
-    let mut row = row(
+    let mut visit = visit_record(
         lease.url(),
         lease.discovered().depth,
         Timestamp::from_millis(0),
     );
     if let Verdict::Duplicate(original) = verdict {
-        row.fate = Fate::NearDuplicate;
-        row.kept = false;
-        row.duplicate_of = Some(original.page.url.clone());
+        visit.fate = Fate::NearDuplicate;
+        visit.kept = false;
+        visit.duplicate_of = Some(original.page.url.clone());
     }
-    let done = Settlement::Done(FinishedVisit::new(row));
+    let done = Settlement::Done(FinishedVisit::new(visit));
     store
         .settle(lease, done, Timestamp::from_millis(0).into())
         .await?;

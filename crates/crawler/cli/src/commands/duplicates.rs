@@ -41,18 +41,18 @@ pub(crate) fn run(args: &DuplicatesArgs) -> Result<(), CommandError> {
                 .try_for_each(|one| write_cluster(one, format, out))
         });
     }
-    let mut rows = journal::rows(&state)?;
+    let mut visits = journal::visits(&state)?;
     let mut read = Ok(());
     output::to_stdout(|out| {
-        for row in &mut rows {
-            let row = match row {
-                Ok(row) => row,
+        for visit in &mut visits {
+            let visit = match visit {
+                Ok(visit) => visit,
                 Err(error) => {
                     read = Err(error);
                     break;
                 }
             };
-            if let Some(duplicate) = Duplicate::of(&row) {
+            if let Some(duplicate) = Duplicate::of(&visit) {
                 write(&duplicate, format, out)?;
             }
         }

@@ -262,7 +262,7 @@ impl Export<'_> {
             match &mut self.pages {
                 None if self.table == SIGNATURES => {
                     if let Some(signature) = &visit.signature {
-                        let url = visit.row.url.as_str();
+                        let url = visit.record.url.as_str();
                         let record = PageSignatureRecord::of(url, signature);
                         destination.write(&record.fields())?;
                     }

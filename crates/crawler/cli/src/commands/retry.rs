@@ -21,7 +21,7 @@ pub(crate) fn run(args: &RetryArgs) -> Result<(), CommandError> {
     }
     let directory = crawl.directory();
     crawl_directory::state_of(directory)?;
-    let select = |row: &_| pages.select(row);
+    let select = |visit: &_| pages.select(visit);
     let queued = apply(directory, &line, async |store| {
         store.retry_failed(select).await
     })?;

@@ -28,9 +28,9 @@ pub(crate) fn run(args: &WhyArgs) -> Result<(), CommandError> {
 
 fn lines(answer: &Answer<'_>, explained: &Explanation) -> Vec<(&'static str, Option<String>)> {
     let of_topic = answer.topic.map(TopicPart::lines);
-    let (row, original) = (explained.row.as_ref(), explained.original.as_ref());
-    let place = |row: &VisitRecord| {
-        let (file, offset) = row.warc_file.as_ref().zip(row.warc_offset)?;
+    let (visit, original) = (explained.row.as_ref(), explained.original.as_ref());
+    let place = |visit: &VisitRecord| {
+        let (file, offset) = visit.warc_file.as_ref().zip(visit.warc_offset)?;
         Some(format!("{file} at {offset}"))
     };
     let mut lines = vec![
@@ -41,18 +41,27 @@ fn lines(answer: &Answer<'_>, explained: &Explanation) -> Vec<(&'static str, Opt
     lines.extend(of_topic.into_iter().flatten());
     lines.extend([
         column("canonical", answer.canonical),
-        column("title", row.and_then(|row| row.title.as_ref())),
-        column("status", row.and_then(|row| row.status)),
-        column("final url", row.and_then(|row| row.final_url.as_ref())),
-        column("found on", row.and_then(|row| row.via.as_ref())),
-        column("fetched", row.map(|row| row.fetched_at)),
-        column("fingerprint", row.and_then(|row| row.fingerprint)),
+        column("title", visit.and_then(|visit| visit.title.as_ref())),
+        column("status", visit.and_then(|visit| visit.status)),
+        column(
+            "final url",
+            visit.and_then(|visit| visit.final_url.as_ref()),
+        ),
+        column("found on", visit.and_then(|visit| visit.via.as_ref())),
+        column("fetched", visit.map(|visit| visit.fetched_at)),
+        column("fingerprint", visit.and_then(|visit| visit.fingerprint)),
         // If a page was not archived, the archive contains a record about its visit.
-        column("archived", row.filter(|row| row.kept).and_then(place)),
-        column("noted", row.filter(|row| !row.kept).and_then(place)),
-        column("original", row.and_then(|row| row.duplicate_of.as_ref())),
-        column("its title", original.and_then(|row| row.title.as_ref())),
-        column("its fingerprint", original.and_then(|row| row.fingerprint)),
+        column("archived", visit.filter(|visit| visit.kept).and_then(place)),
+        column("noted", visit.filter(|visit| !visit.kept).and_then(place)),
+        column(
+            "original",
+            visit.and_then(|visit| visit.duplicate_of.as_ref()),
+        ),
+        column("its title", original.and_then(|visit| visit.title.as_ref())),
+        column(
+            "its fingerprint",
+            original.and_then(|visit| visit.fingerprint),
+        ),
         column("it is archived", original.and_then(place)),
     ]);
     lines

@@ -72,11 +72,15 @@ impl PageScore {
 
     /// Returns the score of a visit from its record. The recorded verdict counts, even if the
     /// `threshold` of the topic has changed.
-    pub(crate) fn recorded(found: &DiscoveredUrl, row: &VisitRecord, threshold: Relevance) -> Self {
-        match row.details.relevance {
+    pub(crate) fn recorded(
+        found: &DiscoveredUrl,
+        visit: &VisitRecord,
+        threshold: Relevance,
+    ) -> Self {
+        match visit.details.relevance {
             None => Self::unjudged(found),
             Some(relevance) => {
-                let is_on_topic = row.fate != Fate::OffTopic;
+                let is_on_topic = visit.fate != Fate::OffTopic;
                 Self::judged(found, relevance, threshold, is_on_topic)
             }
         }

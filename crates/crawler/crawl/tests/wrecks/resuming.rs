@@ -62,16 +62,16 @@ impl Session {
             page_offset,
             ..
         } = self.archive(&lease).await;
-        let mut row = row(&lease);
-        row.warc_file = Some(file.clone());
-        row.warc_offset = Some(page_offset);
+        let mut visit = visit(&lease);
+        visit.warc_file = Some(file.clone());
+        visit.warc_offset = Some(page_offset);
         let settlement = Settlement::Done(FinishedVisit {
             archived: Some(ArchiveSpan {
                 archive_sequence,
                 file,
                 end,
             }),
-            ..FinishedVisit::new(row)
+            ..FinishedVisit::new(visit)
         });
         self.store
             .settle(lease, settlement, NOW.into())
@@ -86,7 +86,7 @@ impl Session {
     }
 }
 
-fn row(lease: &Lease) -> VisitRecord {
+fn visit(lease: &Lease) -> VisitRecord {
     VisitRecord::new(lease.discovered().clone(), Fate::Failed, NOW)
 }
 

@@ -12,7 +12,7 @@ use crawl::{
 };
 use disk::Disk;
 use fetch::{Pacer, RobotsCache};
-use journal::{DiscoveredUrl, rows};
+use journal::{DiscoveredUrl, visits};
 use neardup::{Features, HashKey, SignatureBuilder};
 use policy::Policy;
 use reading::ReadingRules;
@@ -230,12 +230,12 @@ impl Crawl {
         let truth = Site::truth();
         let mut verdicts = BTreeMap::new();
         let mut originals = BTreeMap::new();
-        for row in rows(&self.state()).unwrap() {
-            let row = row.unwrap();
-            let before = verdicts.insert(row.url.to_string(), row.fate.as_str());
-            assert_eq!(before, None, "{case}: {} was settled twice", row.url);
-            if let Some(original) = row.duplicate_of {
-                originals.insert(row.url.to_string(), original.to_string());
+        for visit in visits(&self.state()).unwrap() {
+            let visit = visit.unwrap();
+            let before = verdicts.insert(visit.url.to_string(), visit.fate.as_str());
+            assert_eq!(before, None, "{case}: {} was settled twice", visit.url);
+            if let Some(original) = visit.duplicate_of {
+                originals.insert(visit.url.to_string(), original.to_string());
             }
         }
         let mut expected = truth.also_archived;

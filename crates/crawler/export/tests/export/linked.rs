@@ -21,7 +21,7 @@ fn written(form: Form, graph: &Graph, begun: bool) -> Vec<u8> {
         let visit = visit(*page);
         for (target, anchor) in links {
             let link = Link {
-                source: visit.row.url.as_str(),
+                source: visit.record.url.as_str(),
                 target,
                 anchor,
                 rel: "nofollow ugc",

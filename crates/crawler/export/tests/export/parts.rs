@@ -73,7 +73,7 @@ fn parts_of_another_crawl_or_another_state_are_refused() {
     export(system(), here, &some(7), 3, false).unwrap();
     let before = there(here);
     let mut others = some(9);
-    others[4].row.title = Some("told otherwise".to_owned());
+    others[4].record.title = Some("told otherwise".to_owned());
     let foreign = |visits: &[Visit]| match export(system(), here, visits, 3, true) {
         Err(ExportFault::ForeignPart { path, .. }) => path.file_name().unwrap().to_owned(),
         other => panic!("{other:?}"),

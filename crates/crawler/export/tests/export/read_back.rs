@@ -149,7 +149,7 @@ pub(crate) fn url(number: u32) -> PageUrl {
 /// Returns a visit with nearly all fields empty.
 pub(crate) fn visit(number: u32) -> Visit {
     Visit {
-        row: VisitRecord {
+        record: VisitRecord {
             kept: true,
             ..VisitRecord::new(
                 DiscoveredUrl::new(url(number), 0, None),
@@ -221,22 +221,22 @@ pub(crate) fn visits() -> impl Strategy<Value = Visit> {
     )
         .prop_map(|(first, second, third)| {
             let mut visit = visit(first.0);
-            let row = &mut visit.row;
+            let record = &mut visit.record;
             (
-                row.final_url,
-                row.status,
-                row.depth,
-                row.via,
-                row.content_type,
+                record.final_url,
+                record.status,
+                record.depth,
+                record.via,
+                record.content_type,
             ) = (first.1, first.2, first.4, first.5, first.6);
-            row.fetched_at = Timestamp::from_millis(first.3);
-            (row.bytes, row.charset, row.language, row.title) =
+            record.fetched_at = Timestamp::from_millis(first.3);
+            (record.bytes, record.charset, record.language, record.title) =
                 (second.0, second.1, second.2, second.3);
-            (row.fate, row.duplicate_of, row.distance) = (second.4, second.5, second.6);
-            row.resemblance = third.0;
-            row.fingerprint = third.1.map(Fingerprint::new);
-            (row.warc_file, row.warc_offset) = (third.3, third.4);
-            row.reason = third.2.map(journal::Reason::said);
+            (record.fate, record.duplicate_of, record.distance) = (second.4, second.5, second.6);
+            record.resemblance = third.0;
+            record.fingerprint = third.1.map(Fingerprint::new);
+            (record.warc_file, record.warc_offset) = (third.3, third.4);
+            record.reason = third.2.map(journal::Reason::said);
             visit.sketch = third
                 .5
                 .map(|bytes| std::array::from_fn(|at| bytes[at % 32] ^ at as u8));

@@ -203,6 +203,6 @@ fn a_row_group_ends_with_the_record_that_fills_it() {
 fn a_single_record_equals_the_line_of_the_export() {
     let visit = visit(7);
     let line = written(Form::Jsonl, VISITS, &[visit.fields().to_vec()]);
-    let row = serde_json::to_string(&export::VisitRow(&visit.row)).unwrap();
+    let row = serde_json::to_string(&export::VisitRow(&visit.record)).unwrap();
     assert_eq!(String::from_utf8(line).unwrap(), row + "\n");
 }

@@ -34,7 +34,7 @@ fn the_schemas_are_those_that_are_documented() {
 #[test]
 fn queried_columns_have_statistics_and_sketches_have_none() {
     let mut visit = visit(1);
-    visit.row.fingerprint = Some(neardup::Fingerprint::new(u64::MAX));
+    visit.record.fingerprint = Some(neardup::Fingerprint::new(u64::MAX));
     visit.sketch = Some([7; neardup::SKETCH_BYTES]);
     let bytes = written(Form::Parquet, SKETCHES, &[visit.fields().to_vec()]);
     let reader = SerializedFileReader::new(bytes::Bytes::from(bytes)).unwrap();

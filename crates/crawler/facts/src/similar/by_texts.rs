@@ -58,7 +58,7 @@ pub(super) fn decide_each(
     let mut urls: HashSet<&str> = hits.iter().map(|hit| hit.url.as_str()).collect();
     urls.insert(page.as_str());
     let mut rows: HashMap<String, VisitRecord> = HashMap::new();
-    for row in journal::rows(state)? {
+    for row in journal::visits(state)? {
         let row = row?;
         if urls.contains(row.url.as_str()) {
             rows.insert(row.url.to_string(), row);

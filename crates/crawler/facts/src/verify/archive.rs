@@ -2,12 +2,12 @@
 //! enough.
 //!
 //! Each settled visit has a span of a file, which begins where the previous visit's span ends. The
-//! span contains the record that the row names, and only records that a visit writes. Only the
+//! span contains the record that the visit names, and only records that a visit writes. Only the
 //! `warcinfo` record at the beginning of a file is outside the spans. The archive after the last
 //! span was never settled: the crawl cuts it off when it continues.
 //!
 //! Other crawlers' files are only read: damage and warnings in them are counted but are not
-//! findings. Each file must open, and contain the records that rows name. The politeness of other
+//! findings. Each file must open, and contain the records that visits name. The politeness of other
 //! crawlers is not checked.
 
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -66,7 +66,7 @@ pub struct Counts {
 pub(super) struct Archive<'a> {
     files: VecDeque<PathBuf>,
     foreign: Vec<PathBuf>,
-    /// Offsets of the records in other crawlers' files that rows name.
+    /// Offsets of the records in other crawlers' files that visits name.
     named: HashMap<String, HashSet<u64>>,
     open: Option<Open>,
     /// The canonical form of the crawl's URLs.
@@ -97,7 +97,7 @@ struct Open {
 
 /// A visit that was settled.
 struct Visit<'a> {
-    row: &'a VisitRecord,
+    record: &'a VisitRecord,
     span: &'a ArchiveSpan,
     reached: &'a [PageUrl],
     /// Address whose pace its host shared.
@@ -162,28 +162,28 @@ impl<'a> Archive<'a> {
     /// Compares a settled visit with its span of the archive. If a visit has no span, its record
     /// can only be in another crawler's file.
     fn compare(&mut self, settled: &SettledVisit, journal: &Journal, revoked: &mut Revocations) {
-        let row = &settled.visit.row;
+        let record = &settled.visit.record;
         let Some(span) = &settled.visit.archived else {
-            if let (Some(file), Some(offset)) = (&row.warc_file, row.warc_offset) {
+            if let (Some(file), Some(offset)) = (&record.warc_file, record.warc_offset) {
                 self.named.entry(file.clone()).or_default().insert(offset);
             }
             return;
         };
-        if let Some(original) = &row.duplicate_of
+        if let Some(original) = &record.duplicate_of
             && journal.dangling.contains(&original.key())
         {
             self.findings.add(format!(
                 "the original of {} was not archived: {original}",
-                row.url
+                record.url
             ));
         }
-        if revoked.take(row) == Some(Revocation::Lost) {
+        if revoked.take(record) == Some(Revocation::Lost) {
             return;
         }
         // Older visits are certainly durable: see `archive_tail.rs` in the store.
         let may_be_lost = self.syncs + 1 >= journal.archived && !journal.is_durable(span);
         let visit = Visit {
-            row,
+            record,
             span,
             reached: &settled.visit.reached,
             address: settled.pace.address,
@@ -267,7 +267,7 @@ impl<'a> Archive<'a> {
         self.end = Some(ArchiveEnd { file, end });
         if let Err(what) = found {
             self.findings
-                .add(format!("{what} instead of {}", visit.row.url));
+                .add(format!("{what} instead of {}", visit.record.url));
             // One damaged place costs one visit: the next one begins at a known offset.
             if let Some(open) = self.open.take().filter(|open| open.name == visit.span.file) {
                 self.open = Open::at(open.path, visit.span.end).ok();
@@ -318,8 +318,8 @@ impl<'a> Archive<'a> {
 
     /// Reads the records of a span.
     fn read_span(&mut self, visit: &Visit<'_>) -> Result<(), String> {
-        let Visit { row, span, .. } = visit;
-        let page_offset = row.warc_offset.unwrap_or_default();
+        let span = visit.span;
+        let page_offset = visit.record.warc_offset.unwrap_or_default();
         let mut is_there = page_offset == span.end;
         let mut first = true;
         while let Some(open) = self.open.as_mut().filter(|open| open.at < span.end) {
@@ -344,9 +344,10 @@ impl<'a> Archive<'a> {
             let (is_page, is_before) = (offset == page_offset, offset < page_offset);
             match visit.fits(&record, &self.form, is_page, is_before) {
                 Ok(()) => is_there |= offset == page_offset,
-                Err(what) => self
-                    .findings
-                    .add(format!("{at}: {what}, in the visit to {}", row.url)),
+                Err(what) => self.findings.add(format!(
+                    "{at}: {what}, in the visit to {}",
+                    visit.record.url
+                )),
             }
         }
         if is_there {
@@ -361,7 +362,7 @@ impl<'a> Archive<'a> {
         let (Some(url), Ok(at)) = (url, record.date().parse()) else {
             self.findings.add(format!(
                 "{}: a request without a URL and a date, in the visit to {}",
-                visit.span.file, visit.row.url
+                visit.span.file, visit.record.url
             ));
             return;
         };
@@ -371,7 +372,7 @@ impl<'a> Archive<'a> {
         let sent_to: Option<IpAddr> = record
             .field("WARC-IP-Address")
             .and_then(|field| field.parse().ok());
-        let is_its_host = url.host() == visit.row.url.host();
+        let is_its_host = url.host() == visit.record.url.host();
         let address = visit.address.map(|address| address.to_canonical());
         let request = Request {
             url: &url,
@@ -380,7 +381,7 @@ impl<'a> Archive<'a> {
             address: address.filter(|address| is_its_host && sent_to == Some(*address)),
         };
         self.politeness
-            .check_request(visit.row, &request, self.findings);
+            .check_request(visit.record, &request, self.findings);
     }
 }
 
@@ -395,23 +396,23 @@ impl Visit<'_> {
     ) -> Result<(), String> {
         let kind = record.kind();
         let target = record.target().unwrap_or_default();
-        // A record contains the URL as requested, a row its canonical form.
+        // A record contains the URL as requested, a visit its canonical form.
         let url = record.page_url(form);
-        let page = self.row.final_url.as_ref().unwrap_or(&self.row.url);
+        let page = self.record.final_url.as_ref().unwrap_or(&self.record.url);
         let is_known = match kind {
-            "response" if is_page && self.row.kept => url.as_ref() == Some(page),
-            "revisit" | "conversion" | "metadata" if is_page && !self.row.kept => {
+            "response" if is_page && self.record.kept => url.as_ref() == Some(page),
+            "revisit" | "conversion" | "metadata" if is_page && !self.record.kept => {
                 url.as_ref() == Some(page)
             }
             _ if is_page => {
-                let kept = if self.row.kept { "kept" } else { "not kept" };
+                let kept = if self.record.kept { "kept" } else { "not kept" };
                 return Err(format!("a {kind} record for a page that was {kept}"));
             }
             // A robots.txt that was read for a host on the way.
             "resource" if is_before => true,
             "response" if !is_before => return Err("a response that no visit refers to".to_owned()),
             "response" | "request" | "metadata" => {
-                let mut urls = [&self.row.url, page].into_iter().chain(self.reached);
+                let mut urls = [&self.record.url, page].into_iter().chain(self.reached);
                 urls.any(|known| url.as_ref() == Some(known))
             }
             other => return Err(format!("an unexpected {other} record")),

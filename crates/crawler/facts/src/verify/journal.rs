@@ -19,7 +19,7 @@ use crate::journal::records;
 #[derive(Default)]
 pub(super) struct Journal {
     pub(super) records: u64,
-    /// Revoked rows.
+    /// Revoked visits.
     pub(super) revoked: u64,
     /// Number of `Archived` records, and the place in the last one.
     pub(super) archived: u64,
@@ -34,9 +34,9 @@ pub(super) struct Journal {
     /// True for each queue entry that waits, by sequence number.
     waiting: Vec<bool>,
     kept: HashSet<UrlKey>,
-    /// Number of rows that name each page as their original.
+    /// Number of visits that name each page as their original.
     originals: HashMap<UrlKey, u64>,
-    /// Pages whose row was revoked and not replaced yet.
+    /// Pages whose visit was revoked and not replaced yet.
     void: HashSet<UrlKey>,
     /// Pages admitted by a visit that is still running. Either the visit ends and keeps the page as
     /// an original, or the duplicates of the page are requeued.
@@ -66,7 +66,7 @@ impl Journal {
         }
         let known = [&journal.kept, &journal.void, &journal.admitted];
         let is_dangling = |original: &UrlKey| !known.iter().any(|set| set.contains(original));
-        let named = journal.originals.iter().filter(|(_, rows)| **rows > 0);
+        let named = journal.originals.iter().filter(|(_, visits)| **visits > 0);
         journal.dangling = named
             .map(|(original, _)| *original)
             .filter(is_dangling)
@@ -102,7 +102,7 @@ impl Journal {
 
     /// Notes the URLs that a visit reached, and the domains whose further hosts it excluded.
     fn note_reached(&mut self, visit: &FinishedVisit) {
-        let urls = visit.reached.iter().chain(&visit.row.final_url);
+        let urls = visit.reached.iter().chain(&visit.record.final_url);
         urls.for_each(|url| self.know(url.key()));
         let full = visit
             .excluded
@@ -123,7 +123,7 @@ impl Journal {
         match record {
             Record::Discovered { first, finds } => self.queue(*first, finds, findings),
             Record::Settled(settled) => {
-                self.settle(settled.sequence, &settled.visit.row, findings);
+                self.settle(settled.sequence, &settled.visit.record, findings);
                 self.note_reached(&settled.visit);
                 self.queue(settled.first, &settled.visit.finds, findings);
             }
@@ -159,11 +159,11 @@ impl Journal {
             Record::Held { finds } => finds.iter().for_each(|found| self.know(found.url.key())),
             Record::Revoked {
                 entry,
-                row,
+                visit,
                 reached,
             } => {
                 self.unreached.extend(reached.iter().map(PageUrl::key));
-                self.revoke(entry, row, findings);
+                self.revoke(entry, visit, findings);
             }
             Record::Admitted { page, .. } => drop(self.admitted.insert(page.key())),
             Record::Retained(retained) => drop(self.admitted.insert(retained.page.key())),
@@ -217,30 +217,30 @@ impl Journal {
         }
     }
 
-    fn settle(&mut self, sequence: u64, row: &VisitRecord, findings: &mut Findings) {
-        let page = row.url.key();
+    fn settle(&mut self, sequence: u64, visit: &VisitRecord, findings: &mut Findings) {
+        let page = visit.url.key();
         self.end_wait(sequence, page, "was settled", findings);
         self.void.remove(&page);
         self.admitted.remove(&page);
         self.in_flight.remove(&page);
-        if row.fate.is_original() && !self.kept.insert(page) {
-            findings.add(format!("{} was archived twice", row.url));
+        if visit.fate.is_original() && !self.kept.insert(page) {
+            findings.add(format!("{} was archived twice", visit.url));
         }
-        if let Some(original) = row.duplicate_of.as_ref().filter(|_| !row.of_earlier) {
+        if let Some(original) = visit.duplicate_of.as_ref().filter(|_| !visit.of_earlier) {
             *self.originals.entry(original.key()).or_insert(0) += 1;
         }
     }
 
-    fn revoke(&mut self, entry: &QueueEntry, row: &VisitRecord, findings: &mut Findings) {
+    fn revoke(&mut self, entry: &QueueEntry, visit: &VisitRecord, findings: &mut Findings) {
         self.revoked += 1;
-        self.void.insert(row.url.key());
-        if row.fate.is_original() {
-            self.kept.remove(&row.url.key());
+        self.void.insert(visit.url.key());
+        if visit.fate.is_original() {
+            self.kept.remove(&visit.url.key());
         }
-        if let Some(original) = row.duplicate_of.as_ref().filter(|_| !row.of_earlier)
-            && let Some(rows) = self.originals.get_mut(&original.key())
+        if let Some(original) = visit.duplicate_of.as_ref().filter(|_| !visit.of_earlier)
+            && let Some(visits) = self.originals.get_mut(&original.key())
         {
-            *rows = rows.saturating_sub(1);
+            *visits = visits.saturating_sub(1);
         }
         let discovered = &entry.discovered;
         match self.place(entry.sequence) {

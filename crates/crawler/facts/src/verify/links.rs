@@ -86,9 +86,9 @@ pub(super) fn check(
             links.scope.widen();
         }
         if let Record::Settled(settled) = record
-            && revoked.take(&settled.visit.row).is_none()
-            && settled.visit.row.requisite == 0
-            && settled.visit.row.has_page()
+            && revoked.take(&settled.visit.record).is_none()
+            && settled.visit.record.requisite == 0
+            && settled.visit.record.has_page()
         {
             links.batch.push(settled.visit);
         }
@@ -105,12 +105,12 @@ impl Links<'_> {
     fn read(&mut self, findings: &mut Findings) {
         let batch = std::mem::take(&mut self.batch);
         let read = |visit: FinishedVisit| {
-            let page = self.pages.read(&visit.row).ok()?;
+            let page = self.pages.read(&visit.record).ok()?;
             Some((visit, page.document))
         };
         let documents: Vec<_> = batch.into_par_iter().filter_map(read).collect();
         for (visit, document) in documents {
-            let page = visit.row.final_url.as_ref().unwrap_or(&visit.row.url);
+            let page = visit.record.final_url.as_ref().unwrap_or(&visit.record.url);
             for lost in self.unexplained(&visit, page, &document) {
                 findings.add(format!(
                     "{page} links to {lost}, which is in scope but was neither queued nor visited"
@@ -137,7 +137,8 @@ impl Links<'_> {
             if self.journal.knows(&link.url) {
                 continue;
             }
-            let (policy, scope, depth) = (&self.pages.policy, &self.scope.scope, visit.row.depth);
+            let (policy, scope, depth) =
+                (&self.pages.policy, &self.scope.scope, visit.record.depth);
             match policy::why_unvisited(policy, scope, page, depth, document, link) {
                 Some((ReasonKind::Trap, _)) => explained += 1,
                 Some(_) => {}

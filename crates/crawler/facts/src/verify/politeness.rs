@@ -124,7 +124,7 @@ impl Politeness {
                 self.apply_robots(origin, robots.text.as_deref().unwrap_or_default());
             }
             Record::Settled(settled) => {
-                let host = settled.visit.row.url.host();
+                let host = settled.visit.record.url.host();
                 if settled.visit.archived.is_some() {
                     self.apply_visit_end(&host, settled.pace);
                 }
@@ -157,10 +157,10 @@ impl Politeness {
         host.crawl_delay = rules.crawl_delay().map(|delay| (delay, 0));
     }
 
-    /// Checks a request of the visit in `row`.
+    /// Checks a request of the visit in `record`.
     pub(super) fn check_request(
         &mut self,
-        row: &VisitRecord,
+        record: &VisitRecord,
         request: &Request<'_>,
         findings: &mut Findings,
     ) {
@@ -191,7 +191,7 @@ impl Politeness {
             findings.add(format!(
                 "politeness: {url} was requested {passed:?} after another request to {group}, \
                  instead of {least:?}, in the visit to {}",
-                row.url
+                record.url
             ));
             return;
         }
@@ -212,7 +212,7 @@ impl Politeness {
             findings.add(format!(
                 "politeness: {url} was requested {passed:?} after the previous request, instead of \
                  {wanted:?}, in the visit to {}",
-                row.url
+                record.url
             ));
         } else if first && at + TOLERANCE < ready {
             self.counts.too_soon += 1;
@@ -324,7 +324,7 @@ mod tests {
         PageUrl::parse(text, &web::CanonicalForm::default()).unwrap()
     }
 
-    fn row(url: &PageUrl) -> VisitRecord {
+    fn visit(url: &PageUrl) -> VisitRecord {
         VisitRecord {
             status: Some(200),
             kept: true,
@@ -376,7 +376,7 @@ mod tests {
                         address,
                         ..request(&url, Timestamp::from_millis(at))
                     };
-                    politeness.check_request(&row(&url), &request, &mut findings);
+                    politeness.check_request(&visit(&url), &request, &mut findings);
                 }
                 assert_eq!(
                     findings.count, expected,
@@ -399,7 +399,7 @@ mod tests {
         let url = url("http://a.test/");
         for (at, ready) in asked {
             let at = Timestamp::from_millis(*at);
-            politeness.check_request(&row(&url), &request(&url, at), &mut findings);
+            politeness.check_request(&visit(&url), &request(&url, at), &mut findings);
             politeness.apply_visit_end(&url.host(), Timestamp::from_millis(*ready).into());
         }
         assert_eq!(politeness.counts().too_soon, findings.count);
@@ -452,13 +452,13 @@ mod tests {
         ] {
             let mut politeness = Politeness::new(&settings, (None, None));
             let mut findings = Findings::default();
-            politeness.check_request(&row(&url), &request(&url, seconds(9)), &mut findings);
+            politeness.check_request(&visit(&url), &request(&url, seconds(9)), &mut findings);
             politeness.apply_pace(&url.host(), slow);
             politeness.apply_visit_end(&url.host(), slow);
             let least = Duration::from_millis(500);
             politeness.apply_restart(Timestamp::from_millis(restart), least, 5000);
             let next = request(&url, Timestamp::from_millis(at));
-            politeness.check_request(&row(&url), &next, &mut findings);
+            politeness.check_request(&visit(&url), &next, &mut findings);
             assert_eq!(
                 findings.count, too_soon,
                 "{restart} {at}: {:?}",
@@ -496,7 +496,7 @@ mod tests {
                 politeness.apply_clock_set(Duration::ZERO, day);
             }
             let date = if number < 2 { now } else { now.before(day) };
-            politeness.check_request(&row(&url), &request(&url, date), &mut findings);
+            politeness.check_request(&visit(&url), &request(&url, date), &mut findings);
             let ready = now + Duration::from_secs(1);
             politeness.apply_visit_end(&url.host(), ready.into());
             assert_eq!(findings.count, expected, "{number}: {:?}", findings.texts);
@@ -504,7 +504,7 @@ mod tests {
         // The next session uses the clock as it was set.
         politeness.apply_set_back(noon.before(day), Duration::from_secs(1));
         let next = request(&url, noon.before(day) + Duration::from_secs(9));
-        politeness.check_request(&row(&url), &next, &mut findings);
+        politeness.check_request(&visit(&url), &next, &mut findings);
         assert_eq!(findings.count, 1, "{:?}", findings.texts);
     }
 
@@ -530,7 +530,7 @@ mod tests {
         let url = url("http://a.test/");
         for at in [1_000, 1_100] {
             let request = request(&url, Timestamp::from_millis(at));
-            politeness.check_request(&row(&url), &request, &mut findings);
+            politeness.check_request(&visit(&url), &request, &mut findings);
         }
         assert_eq!(findings.texts, Vec::<String>::new());
     }

@@ -84,12 +84,12 @@ impl JournalPoliteness {
     }
 
     fn check(&mut self, settled: &SettledVisit) {
-        let row = &settled.visit.row;
+        let visit = &settled.visit.record;
         let Some(span) = settled
             .visit
             .archived
             .as_ref()
-            .filter(|_| row.status.is_some())
+            .filter(|_| visit.status.is_some())
         else {
             return;
         };
@@ -97,14 +97,14 @@ impl JournalPoliteness {
             return;
         }
         let request = Request {
-            url: row.final_url.as_ref().unwrap_or(&row.url),
-            at: row.fetched_at,
-            first: row.final_url.is_none(),
+            url: visit.final_url.as_ref().unwrap_or(&visit.url),
+            at: visit.fetched_at,
+            first: visit.final_url.is_none(),
             // The journal does not contain the target address of a request.
             address: None,
         };
         self.politeness
-            .check_request(row, &request, &mut self.findings);
+            .check_request(visit, &request, &mut self.findings);
     }
 
     /// Switches to the archive file with this name. Returns true if its settings are known.

@@ -77,7 +77,7 @@ fn check_from(
 ) -> Result<Option<RecordPosition>, StoreFault> {
     let mut visits = Smallest::from(begin);
     let mut last = None;
-    for visit in journal::rows(state)? {
+    for visit in journal::visits(state)? {
         let visit = visit?;
         let Some(position) = position_of(&visit) else {
             continue;

@@ -114,7 +114,7 @@ fn page_with_link(
     via: &PageUrl,
 ) -> Result<Option<web::Document>, CommandError> {
     let mut found = None;
-    for visit in journal::rows(state)? {
+    for visit in journal::visits(state)? {
         let visit = visit?;
         if visit.kept && (visit.url == *via || visit.final_url.as_ref() == Some(via)) {
             found = Some(visit);

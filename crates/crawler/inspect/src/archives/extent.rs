@@ -28,10 +28,10 @@ impl CrawlExtent {
             if revocation == Some(Revocation::Lost) {
                 continue;
             }
-            let row = visit.row;
+            let record = visit.record;
             // A page in another crawler's file has a place but no span.
-            if visit.archived.is_some() || row.warc_file.is_some() {
-                extent.latest = extent.latest.max(row.fetched_at);
+            if visit.archived.is_some() || record.warc_file.is_some() {
+                extent.latest = extent.latest.max(record.fetched_at);
             }
             if let Some(span) = visit.archived {
                 extent.end = Some(ArchiveEnd {
@@ -39,9 +39,9 @@ impl CrawlExtent {
                     end: span.end,
                 });
             }
-            let is_seed = revocation.is_none() && row.depth == 0;
-            if extent.main_page.is_none() && is_seed && is_page(&row) {
-                extent.main_page = Some((url(&row).to_owned(), row.fetched_at));
+            let is_seed = revocation.is_none() && record.depth == 0;
+            if extent.main_page.is_none() && is_seed && is_page(&record) {
+                extent.main_page = Some((url(&record).to_owned(), record.fetched_at));
             }
         }
         Ok(extent)
@@ -49,15 +49,19 @@ impl CrawlExtent {
 }
 
 /// Returns true if the archive contains this page and a browser can show it.
-pub(crate) fn is_page(row: &VisitRecord) -> bool {
+pub(crate) fn is_page(visit: &VisitRecord) -> bool {
     let is_html = matches!(
-        row.content_type.as_deref(),
+        visit.content_type.as_deref(),
         Some("text/html" | "application/xhtml+xml")
     );
-    row.kept && row.is_page() && row.status == Some(200) && is_html && row.warc_file.is_some()
+    visit.kept
+        && visit.is_page()
+        && visit.status == Some(200)
+        && is_html
+        && visit.warc_file.is_some()
 }
 
 /// Returns the archived URL.
-pub(crate) fn url(row: &VisitRecord) -> &str {
-    row.final_url.as_ref().unwrap_or(&row.url).as_str()
+pub(crate) fn url(visit: &VisitRecord) -> &str {
+    visit.final_url.as_ref().unwrap_or(&visit.url).as_str()
 }

@@ -22,11 +22,11 @@ impl FailedUrls {
     pub fn of_journal(state: &Path) -> Result<Self, StoreFault> {
         let (mut failed, mut reasons) = (HashMap::new(), HashSet::<Arc<str>>::new());
         for visit in Visits::open(state, false)? {
-            let row = visit?.row;
-            if row.fate != Fate::Failed {
+            let record = visit?.record;
+            if record.fate != Fate::Failed {
                 continue;
             }
-            let reason = row.reason_text().map(|reason| {
+            let reason = record.reason_text().map(|reason| {
                 let known = reasons.get(&*reason).cloned();
                 known.unwrap_or_else(|| {
                     let reason: Arc<str> = reason.into();
@@ -34,7 +34,7 @@ impl FailedUrls {
                     reason
                 })
             });
-            failed.insert(row.url.key(), (row.status, reason));
+            failed.insert(record.url.key(), (record.status, reason));
         }
         Ok(Self(failed))
     }
@@ -42,14 +42,14 @@ impl FailedUrls {
 
 /// Writes the links of a visit's page. If `failed` is given, only links to these URLs.
 pub(super) fn write<W: Write + Send>(
-    row: &VisitRecord,
+    visit: &VisitRecord,
     links: &[Link],
     failed: Option<&FailedUrls>,
     destination: &mut Destination<W>,
 ) -> Result<(), ExportFault> {
     for link in links {
         let key = link.url.key();
-        let link = export::Link::of_page(row, link);
+        let link = export::Link::of_page(visit, link);
         let Some(FailedUrls(failed)) = failed else {
             destination.write(&link.fields())?;
             continue;

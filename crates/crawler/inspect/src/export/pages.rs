@@ -71,21 +71,26 @@ impl PageBatch {
         match &self.records {
             PageRecords::Links | PageRecords::BrokenLinks(_) => self.pages.make_all(
                 &mut self.visits,
-                |(visit, _)| Some(&visit.row),
+                |(visit, _)| Some(&visit.record),
                 |_, page| page.document.links,
                 |(visit, mark), found| {
-                    links::write(&visit.row, &found.unwrap_or_default(), failed, destination)?;
+                    links::write(
+                        &visit.record,
+                        &found.unwrap_or_default(),
+                        failed,
+                        destination,
+                    )?;
                     destination.wrote(mark)
                 },
             ),
             PageRecords::Texts(rules) => self.pages.make_all(
                 &mut self.visits,
-                |(visit, _)| rules.is_wanted(&visit.row).then_some(&visit.row),
+                |(visit, _)| rules.is_wanted(&visit.record).then_some(&visit.record),
                 |_, page| Some((rules.text_of(page.document, page.digest)?, page.record)),
                 |(visit, mark), text| {
                     if let Some((text, record)) = text.flatten() {
                         let media = text.content_type();
-                        destination.write_text(&text.record(&visit.row), &record, media)?;
+                        destination.write_text(&text.record(&visit.record), &record, media)?;
                     }
                     destination.wrote(mark)
                 },

@@ -238,7 +238,7 @@ fn is_over(status: u16) -> bool {
     (200..300).contains(&status) || (status >= 400 && !may_pass)
 }
 
-/// Returns the name of a file as it appears in rows.
+/// Returns the name of a file as it appears in visit records.
 pub(super) fn name(path: &Path) -> String {
     name_of(path).unwrap_or_default().to_owned()
 }

@@ -112,9 +112,9 @@ impl Rebuilding {
             }
             Record::Admitted { page, signature } => self.apply_admission(page, signature)?,
             Record::Settled(settled) if self.scratch_index.is_some() => {
-                let row = &settled.visit.row;
-                self.settled.insert(row.url.key());
-                self.repeatable.add(row, &Names::default());
+                let visit = &settled.visit.record;
+                self.settled.insert(visit.url.key());
+                self.repeatable.add(visit, &Names::default());
             }
             _ => {}
         }
@@ -249,8 +249,9 @@ impl Rebuilding {
         // A partial page is not evidence of similarity.
         let judged = rebuilt.signature.as_ref().filter(|_| !is_cut);
         if let (Some(scratch_index), Some(signature)) = (&self.scratch_index, judged) {
-            let row = &rebuilt.record;
-            let verdict = scratch_index.admit(&row.page(), signature, row.canonical.as_ref())?;
+            let record = &rebuilt.record;
+            let verdict =
+                scratch_index.admit(&record.page(), signature, record.canonical.as_ref())?;
             crawl::apply_verdict(&self.policy, &mut rebuilt, &verdict);
         }
         self.settle_foreign_record(file, visit.offset, &visit.names, rebuilt)
@@ -397,21 +398,21 @@ impl Rebuilding {
         rebuilt: RebuiltVisit,
         end: Option<ArchivePlace>,
     ) -> Result<(), CommandError> {
-        let row = rebuilt.record;
+        let record = rebuilt.record;
         self.restoring.discover(rebuilt.sitemaps)?;
         for url in rebuilt.adopted {
             self.restoring.adopt(url)?;
         }
         let admission = match (rebuilt.signature, rebuilt.retained) {
-            (Some(signature), None) if row.fate.is_original() => {
-                self.apply_admission(&row.page(), &signature)?;
+            (Some(signature), None) if record.fate.is_original() => {
+                self.apply_admission(&record.page(), &signature)?;
                 RestoredAdmission::New(Box::new(signature))
             }
-            (Some(signature), Some(matched)) => self.retain(&row, signature, matched),
+            (Some(signature), Some(matched)) => self.retain(&record, signature, matched),
             _ => RestoredAdmission::None,
         };
         let visit = RestoredVisit {
-            row,
+            record,
             end,
             finds: rebuilt.discovered,
             reached: rebuilt.reached,
@@ -423,11 +424,11 @@ impl Rebuilding {
     /// Returns the admission of a retained duplicate.
     fn retain(
         &self,
-        row: &VisitRecord,
+        visit: &VisitRecord,
         signature: PageSignature,
         matched: RetainedMatch,
     ) -> RestoredAdmission {
-        let Some(url) = &row.duplicate_of else {
+        let Some(url) = &visit.duplicate_of else {
             return RestoredAdmission::None;
         };
         let originals = self.originals.as_ref();
@@ -435,13 +436,13 @@ impl Rebuilding {
         let of = original.cloned().unwrap_or_else(|| Page {
             url: url.clone(),
             final_url: url.clone(),
-            at: row.fetched_at,
+            at: visit.fetched_at,
         });
         RestoredAdmission::Retained(Box::new(RetainedPage {
-            page: row.page(),
+            page: visit.page(),
             signature,
             of,
-            earlier: row.of_earlier,
+            earlier: visit.of_earlier,
             match_kind: matched.match_kind,
             rank: matched.rank,
             by_canonical: matched.by_canonical,

@@ -1,6 +1,6 @@
 //! The pages of a packed crawl, from its journal.
 
-use journal::{VisitRecord, rows};
+use journal::{VisitRecord, visits};
 use messages::SlowProgress;
 use settings::read_again::{ArchivedPages, BATCH};
 use sinks::wacz::{Page, WaczFault};
@@ -18,7 +18,7 @@ pub(super) fn list(
 ) -> Result<(), PackError> {
     let damaged = |error| PackError::Store(crawl.directory.clone(), error);
     let mut batch = Vec::new();
-    for visit in rows(&crawl.state).map_err(damaged)? {
+    for visit in visits(&crawl.state).map_err(damaged)? {
         let visit = visit.map_err(damaged)?;
         progress.step();
         let place = visit.warc_file.as_deref().zip(visit.warc_offset);

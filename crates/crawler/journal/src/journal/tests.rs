@@ -7,7 +7,7 @@ use web::{Host, Pace, Timestamp};
 
 use super::*;
 use crate::finished_visit::FinishedVisit;
-use crate::fixtures::{at, link, row};
+use crate::fixtures::{at, link, visit};
 use crate::follower::JournalFollower;
 use crate::history::record_at as record_of;
 use crate::page::Page;
@@ -239,7 +239,7 @@ fn the_fields_of_a_settled_visit_keep_their_order_on_disk() {
     #[derive(serde::Serialize)]
     struct Layout<'a> {
         sequence: u64,
-        row: &'a crate::VisitRecord,
+        record: &'a crate::VisitRecord,
         archived: Option<crate::ArchiveSpan>,
         first: u64,
         finds: Vec<crate::DiscoveredUrl>,
@@ -250,9 +250,9 @@ fn the_fields_of_a_settled_visit_keep_their_order_on_disk() {
         details: crate::VisitDetails,
     }
     let seed = link("http://a.test/", 0);
-    let row = crate::VisitRecord::new(seed.clone(), Fate::Unique, Timestamp::from_millis(5));
+    let record = crate::VisitRecord::new(seed.clone(), Fate::Unique, Timestamp::from_millis(5));
     let visit = FinishedVisit {
-        row: Box::new(row.clone()),
+        record: Box::new(record.clone()),
         archived: Some(crate::ArchiveSpan {
             archive_sequence: 1,
             file: "a.warc.gz".to_owned(),
@@ -275,7 +275,7 @@ fn the_fields_of_a_settled_visit_keep_their_order_on_disk() {
     };
     let layout = Layout {
         sequence: 3,
-        row: &row,
+        record: &record,
         archived: visit.archived,
         first: 9,
         finds: visit.finds,
@@ -328,7 +328,7 @@ fn records_of_visits() -> Vec<Record> {
     };
     let settled = crate::VisitRecord {
         payload: Some(0x0123_4567_89ab_cdef),
-        ..row(&seed, Fate::NearDuplicate)
+        ..visit(&seed, Fate::NearDuplicate)
     };
     vec![
         Record::Begun {
@@ -387,7 +387,7 @@ fn records_of_visits() -> Vec<Record> {
         Record::Revoked {
             entry: entry.clone(),
             reached: vec![settled.url.clone()],
-            row: Box::new(settled),
+            visit: Box::new(settled),
         },
         Record::Returned {
             sequence: 3,
@@ -403,10 +403,10 @@ fn records_of_visits() -> Vec<Record> {
 /// Returns records with requests that differ from their URLs.
 fn records_of_requests() -> Vec<Record> {
     let found = link("http://a.test/b?z=1&a=2;jsessionid=3", 1);
-    let row = crate::VisitRecord::new(found.clone(), Fate::Failed, at(5));
+    let visit = crate::VisitRecord::new(found.clone(), Fate::Failed, at(5));
     let revoked = Record::Revoked {
         entry: crate::QueueEntry::new(12, found.clone()),
-        row: Box::new(row),
+        visit: Box::new(visit),
         reached: Vec::new(),
     };
     let finds = vec![found];
@@ -424,12 +424,12 @@ fn requests_come_back_as_pages_wrote_them() {
     let read = all(directory.path()).unwrap();
     let [
         Record::Discovered { finds, .. },
-        Record::Revoked { entry, row, .. },
+        Record::Revoked { entry, visit, .. },
     ] = &read[..]
     else {
         panic!("{read:?}");
     };
-    for url in [&finds[0].url, &entry.discovered.url, &row.url] {
+    for url in [&finds[0].url, &entry.discovered.url, &visit.url] {
         assert_eq!(url.as_str(), "http://a.test/b?a=2&z=1");
         assert_eq!(url.request_target(), "/b?z=1&a=2;jsessionid=3");
     }
@@ -438,7 +438,7 @@ fn requests_come_back_as_pages_wrote_them() {
 /// Returns records of a page with the digest of its decoded content.
 fn records_of_contents() -> Vec<Record> {
     let found = link("http://a.test/packed", 1);
-    let row = crate::VisitRecord {
+    let visit = crate::VisitRecord {
         details: crate::VisitDetails {
             content: Some(0x0123_4567_89ab_cdef),
             language_confidence: Some(97),
@@ -452,11 +452,11 @@ fn records_of_contents() -> Vec<Record> {
             priority: found.priority,
             first: 16,
             pace: Pace::default(),
-            visit: FinishedVisit::new(row.clone()),
+            visit: FinishedVisit::new(visit.clone()),
         }),
         Record::Revoked {
             entry: crate::QueueEntry::new(16, found),
-            row: Box::new(row),
+            visit: Box::new(visit),
             reached: Vec::new(),
         },
     ]
@@ -465,7 +465,7 @@ fn records_of_contents() -> Vec<Record> {
 /// Returns records of a page that has the content of another one.
 fn records_of_contained_pages() -> Vec<Record> {
     let found = link("http://a.test/whole", 1);
-    let row = crate::VisitRecord {
+    let visit = crate::VisitRecord {
         details: crate::VisitDetails {
             contains: vec![link("http://a.test/print/whole", 1).url],
             ..crate::VisitDetails::default()
@@ -478,11 +478,11 @@ fn records_of_contained_pages() -> Vec<Record> {
             priority: found.priority,
             first: 14,
             pace: Pace::default(),
-            visit: FinishedVisit::new(row.clone()),
+            visit: FinishedVisit::new(visit.clone()),
         }),
         Record::Revoked {
             entry: crate::QueueEntry::new(14, found),
-            row: Box::new(row),
+            visit: Box::new(visit),
             reached: Vec::new(),
         },
     ]
@@ -491,7 +491,7 @@ fn records_of_contained_pages() -> Vec<Record> {
 /// Returns records of requests, held URLs and limits.
 fn records_of_cuts() -> Vec<Record> {
     let found = link("http://a.test/list", 1);
-    let row = |cuts, unread| crate::VisitRecord {
+    let visit = |cuts, unread| crate::VisitRecord {
         details: crate::VisitDetails {
             cuts,
             unread,
@@ -512,11 +512,11 @@ fn records_of_cuts() -> Vec<Record> {
             priority: found.priority,
             first: 11,
             pace: Pace::default(),
-            visit: FinishedVisit::new(row(vec![links, crate::Cut::by(crate::Limit::Text)], None)),
+            visit: FinishedVisit::new(visit(vec![links, crate::Cut::by(crate::Limit::Text)], None)),
         }),
         Record::Revoked {
             entry: crate::QueueEntry::new(12, found.clone()),
-            row: Box::new(row(Vec::new(), Some(crate::UnreadFormat::Pdf))),
+            visit: Box::new(visit(Vec::new(), Some(crate::UnreadFormat::Pdf))),
             reached: Vec::new(),
         },
     ]);
@@ -527,7 +527,7 @@ fn records_of_cuts() -> Vec<Record> {
 fn records_on_topics() -> Vec<Record> {
     let found = link("http://a.test/aside", 1).with_link_score(5);
     let relevance = |thousandths| Some(crate::Relevance::from_thousandths(thousandths));
-    let row = |fate, relevance| crate::VisitRecord {
+    let record = |fate, relevance| crate::VisitRecord {
         details: crate::VisitDetails {
             relevance,
             ..crate::VisitDetails::default()
@@ -546,12 +546,12 @@ fn records_on_topics() -> Vec<Record> {
                         .with_link_score(31)
                         .put_behind(),
                 ],
-                ..FinishedVisit::new(row(Fate::OffTopic, relevance(420)))
+                ..FinishedVisit::new(record(Fate::OffTopic, relevance(420)))
             },
         }),
         Record::Revoked {
             entry: crate::QueueEntry::new(9, found.clone()),
-            row: Box::new(row(Fate::NearDuplicate, relevance(1_000))),
+            visit: Box::new(record(Fate::NearDuplicate, relevance(1_000))),
             reached: vec![found.url.clone()],
         },
     ]
@@ -560,8 +560,8 @@ fn records_on_topics() -> Vec<Record> {
 /// Returns records with the details of a visit.
 fn records_with_details() -> Vec<Record> {
     let found = link("http://a.test/print", 1);
-    let mut row = crate::VisitRecord::new(found.clone(), Fate::NearDuplicate, at(5));
-    row.details = crate::VisitDetails {
+    let mut visit = crate::VisitRecord::new(found.clone(), Fate::NearDuplicate, at(5));
+    visit.details = crate::VisitDetails {
         rule: Some(crate::DuplicateRule::ByCanonical),
         duration: Some(std::time::Duration::from_millis(1_250)),
         words: Some(300),
@@ -576,7 +576,7 @@ fn records_with_details() -> Vec<Record> {
             priority: crate::DiscoveredUrl::ORDERED,
             first: 5,
             pace: Pace::default(),
-            visit: FinishedVisit::new(row),
+            visit: FinishedVisit::new(visit),
         }),
         Record::Postponed {
             entry: crate::QueueEntry::new(6, found.clone()),

@@ -81,7 +81,7 @@ async fn all(store: &EmbeddedStore, actions: &Actions) -> Result<Applied, StoreF
         applied.declared(url.as_str(), &effect);
     }
     for pages in &actions.retry {
-        let queued = store.retry_failed(|row| pages.select(row)).await?;
+        let queued = store.retry_failed(|visit| pages.select(visit)).await?;
         applied.retried(pages, queued);
     }
     Ok(applied)
@@ -100,7 +100,7 @@ async fn of_node(store: &SharedStore, actions: &Actions) -> Result<Applied, Stor
         applied.declared(url.as_str(), &effect);
     }
     for pages in &actions.retry {
-        let queued = store.retry_failed(|row| pages.select(row)).await?;
+        let queued = store.retry_failed(|visit| pages.select(visit)).await?;
         applied.retried(pages, queued);
     }
     Ok(applied)

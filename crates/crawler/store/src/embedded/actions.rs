@@ -49,7 +49,7 @@ impl EmbeddedStore {
         let Some(in_queue) = self.queue().reopen(&self.journal, name)? else {
             return Ok(None);
         };
-        let is_of_pattern = |row: &VisitRecord| row.excluding_pattern() == Some(name);
+        let is_of_pattern = |visit: &VisitRecord| visit.excluding_pattern() == Some(name);
         let excluded = self.queue_excluded(is_of_pattern).await?;
         Ok(Some(in_queue + excluded))
     }
@@ -136,20 +136,23 @@ impl EmbeddedStore {
                 false => DistinctEffect::Done,
             });
         };
-        let row = &void.row;
-        let original = row.duplicate_of.clone().filter(|_| row.fate.is_duplicate());
+        let visit = &void.visit;
+        let original = visit
+            .duplicate_of
+            .clone()
+            .filter(|_| visit.fate.is_duplicate());
         // A page that repeats its own capture in an earlier crawl has no other original.
-        let original = original.filter(|original| *original != row.url);
-        let Some(original) = original.filter(|_| !row.kept) else {
+        let original = original.filter(|original| *original != visit.url);
+        let Some(original) = original.filter(|_| !visit.kept) else {
             return Ok(match state.distinct_from.is_empty() {
-                true => DistinctEffect::Archived(row.fate),
+                true => DistinctEffect::Archived(visit.fate),
                 false => DistinctEffect::Done,
             });
         };
         // The pair goes first: a kill between the two records leaves a page that is still not
         // archived, so the order can be given again.
         if !state.distinct_from.contains(&original) {
-            index.separate(&row.url, &original).await?;
+            index.separate(&visit.url, &original).await?;
         }
         self.queue().revoke_by_action(&self.journal, void)?;
         Ok(DistinctEffect::Queued { original })
@@ -176,7 +179,7 @@ fn each_visit(
         {
             let visit = settled.visit;
             give(Void {
-                row: visit.row,
+                visit: visit.record,
                 reached: visit.reached,
                 priority: settled.priority,
             })?;
@@ -195,13 +198,13 @@ fn places(
     for (place, record) in (0_u64..).zip(History::open(directory)?) {
         match record? {
             Record::Settled(settled) => {
-                let row = &settled.visit.row;
-                if row.fate == fate && is_meant(row) {
-                    places.insert(row.url.key(), place);
+                let visit = &settled.visit.record;
+                if visit.fate == fate && is_meant(visit) {
+                    places.insert(visit.url.key(), place);
                 }
             }
-            Record::Revoked { row, .. } => {
-                places.remove(&row.url.key());
+            Record::Revoked { visit, .. } => {
+                places.remove(&visit.url.key());
             }
             _ => {}
         }
@@ -222,16 +225,16 @@ fn last_states(
         match record? {
             Record::Settled(settled) => {
                 let (visit, priority) = (settled.visit, settled.priority);
-                if let Some(state) = states.get_mut(&visit.row.url.key()) {
+                if let Some(state) = states.get_mut(&visit.record.url.key()) {
                     state.visit = Some(Void {
-                        row: visit.row,
+                        visit: visit.record,
                         reached: visit.reached,
                         priority,
                     });
                 }
             }
-            Record::Revoked { row, .. } => {
-                if let Some(state) = states.get_mut(&row.url.key()) {
+            Record::Revoked { visit, .. } => {
+                if let Some(state) = states.get_mut(&visit.url.key()) {
                     state.visit = None;
                 }
             }

@@ -4,7 +4,7 @@ use journal::{Fate, FinishedVisit, VisitRecord};
 use web::PageUrl;
 
 use super::{DistinctEffect, EmbeddedStore};
-use crate::fixtures::{at, leases, link, options, row, url};
+use crate::fixtures::{at, leases, link, options, url, visit};
 use crate::frontier::{Frontier, FrontierRules, Lease, Settlement};
 
 const ORIGINAL: &str = "http://a.test/article";
@@ -19,7 +19,7 @@ fn excluded(lease: &Lease) -> VisitRecord {
     VisitRecord {
         duplicate_of: Some(url(ORIGINAL)),
         kept: false,
-        ..row(lease, Fate::NearDuplicate)
+        ..visit(lease, Fate::NearDuplicate)
     }
 }
 
@@ -30,7 +30,7 @@ async fn visit_all(store: &EmbeddedStore) -> Vec<String> {
         visited.push(lease.url().to_string());
         let record = match lease.url().as_str() {
             COPY => excluded(&lease),
-            _ => row(&lease, Fate::Unique),
+            _ => visit(&lease, Fate::Unique),
         };
         let settlement = Settlement::Done(FinishedVisit::new(record));
         store.settle(lease, settlement, at(0).into()).await.unwrap();
@@ -74,7 +74,7 @@ async fn a_page_that_is_declared_distinct_is_visited_again_once() {
     assert_eq!(declare(&store, &actions[..1]).await, [DistinctEffect::Done]);
 
     let lease = leases(&store, 0, 9).await.remove(0);
-    let settlement = Settlement::Done(FinishedVisit::new(row(&lease, Fate::Unique)));
+    let settlement = Settlement::Done(FinishedVisit::new(visit(&lease, Fate::Unique)));
     store.settle(lease, settlement, at(0).into()).await.unwrap();
     assert_eq!(declare(&store, &actions[..1]).await, [DistinctEffect::Done]);
     assert_eq!(visit_all(&store).await, [""; 0]);

@@ -172,7 +172,7 @@ impl EarlierCrawls {
             if !is_asked(crawl) {
                 continue;
             }
-            let visit = self.row(number)?;
+            let visit = self.visit(number)?;
             if newest
                 .as_ref()
                 .is_none_or(|(_, known)| known.fetched_at <= visit.fetched_at)
@@ -235,7 +235,7 @@ impl EarlierCrawls {
                 }
                 Record::Forgotten { page } => drop(begun.remove(&page)),
                 Record::Settled(settled) => {
-                    let visit = settled.visit.row;
+                    let visit = settled.visit.record;
                     let page = begun.remove(&visit.url.key());
                     if visit.kept && visit.fate.is_page() {
                         self.remember(&visit, page, position);
@@ -320,15 +320,15 @@ impl EarlierCrawls {
     /// # Errors
     /// [`StoreFault`] if the journal of that crawl cannot be read.
     pub fn page(&self, number: u32) -> Result<Page, StoreFault> {
-        self.row(number).map(|visit| visit.page())
+        self.visit(number).map(|visit| visit.page())
     }
 
-    fn row(&self, number: u32) -> Result<VisitRecord, StoreFault> {
+    fn visit(&self, number: u32) -> Result<VisitRecord, StoreFault> {
         let kept = &self.pages[number as usize];
         let journal = &self.journals[kept.journal as usize];
         match record_in(&journal.segments, kept.position)? {
-            Some(Record::Settled(settled)) if settled.visit.row.url.key() == kept.key => {
-                Ok(*settled.visit.row)
+            Some(Record::Settled(settled)) if settled.visit.record.url.key() == kept.key => {
+                Ok(*settled.visit.record)
             }
             _ => Err(StoreFault::Damaged {
                 path: journal.directory.clone(),

@@ -75,7 +75,7 @@ impl Waiting {
 #[derive(Debug)]
 pub struct RestoredVisit {
     /// The record of the visit, with its place in the archive.
-    pub row: VisitRecord,
+    pub record: VisitRecord,
     /// The end of the visit in the archive; `None` if another crawler wrote it.
     pub end: Option<ArchivePlace>,
     /// Its links to visit.
@@ -152,7 +152,7 @@ impl JournalRebuild {
                 finds: discovered,
             } => self.apply_discovered(*first, discovered),
             Record::Settled(SettledVisit { first, visit, .. }) => {
-                self.known.insert(visit.row.url.key(), None);
+                self.known.insert(visit.record.url.key(), None);
                 self.apply_reached(&visit.reached);
                 self.apply_discovered(*first, &visit.finds);
                 if let Some(span) = &visit.archived {
@@ -167,9 +167,9 @@ impl JournalRebuild {
                 self.end = Some(ArchivePlace { file, end });
                 self.is_cut = false;
             }
-            Record::Revoked { entry, row, .. } => {
+            Record::Revoked { entry, visit, .. } => {
                 // See recovery/archive_tail.rs: the next `Archived` has the archive's end.
-                self.is_cut |= row.warc_file.is_none() && self.end.is_some();
+                self.is_cut |= visit.warc_file.is_none() && self.end.is_some();
                 self.next_sequence = entry.sequence + 1;
                 let waiting = Waiting::new(entry.sequence, &entry.discovered);
                 self.known.insert(entry.discovered.url.key(), Some(waiting));
@@ -236,31 +236,33 @@ impl JournalRebuild {
     /// [`StoreFault`] if the journal cannot be written.
     pub fn settle(&mut self, visit: RestoredVisit) -> Result<(), StoreFault> {
         let RestoredVisit {
-            row,
+            record,
             end,
             finds: discovered,
             reached,
             admission,
         } = visit;
-        let (sequence, priority) = match self.known.get_mut(&row.url.key()).and_then(Option::take) {
-            Some(waiting) => (waiting.sequence, waiting.priority),
-            None => {
-                let first = self.next_sequence;
-                self.next_sequence += 1;
-                self.known.insert(row.url.key(), None);
-                let found = DiscoveredUrl::new(row.url.clone(), row.depth, row.via.clone());
-                let discovered = vec![found.needed(row.requisite)];
-                self.append(&Record::Discovered {
-                    first,
-                    finds: discovered,
-                })?;
-                (first, 0)
-            }
-        };
+        let (sequence, priority) =
+            match self.known.get_mut(&record.url.key()).and_then(Option::take) {
+                Some(waiting) => (waiting.sequence, waiting.priority),
+                None => {
+                    let first = self.next_sequence;
+                    self.next_sequence += 1;
+                    self.known.insert(record.url.key(), None);
+                    let found =
+                        DiscoveredUrl::new(record.url.clone(), record.depth, record.via.clone());
+                    let discovered = vec![found.needed(record.requisite)];
+                    self.append(&Record::Discovered {
+                        first,
+                        finds: discovered,
+                    })?;
+                    (first, 0)
+                }
+            };
         match admission {
             Admission::None => {}
             Admission::New(signature) => self.append(&Record::Admitted {
-                page: row.page(),
+                page: record.page(),
                 signature,
             })?,
             Admission::Retained(kept) => self.append(&Record::Retained(kept))?,
@@ -290,7 +292,7 @@ impl JournalRebuild {
                 archived,
                 finds: discovered,
                 reached,
-                ..FinishedVisit::new(row)
+                ..FinishedVisit::new(record)
             },
         }))
     }

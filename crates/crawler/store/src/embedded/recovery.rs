@@ -150,7 +150,7 @@ impl EmbeddedStore {
         // From the end: if this is interrupted, the visits that are left to revoke are still after
         // all visits that are kept.
         for mut visit in revoked.into_iter().rev() {
-            (visit.row.warc_file, visit.row.warc_offset) = (None, None);
+            (visit.visit.warc_file, visit.visit.warc_offset) = (None, None);
             self.queue().revoke(&self.journal, visit)?;
         }
         self.sync().await?;

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use web::{Host, Pace};
 
 use super::*;
-use crate::fixtures::{again, at, done, done_with, leases, link, options, row, url};
+use crate::fixtures::{again, at, done, done_with, leases, link, options, url, visit};
 use crate::frontier::{Frontier, FrontierRules, LeaseFilter, Settlement, Supply};
 use crate::near_dup::{NearDupIndex, Verdict};
 
@@ -304,7 +304,7 @@ async fn duplicates_of_an_original_that_fails_are_visited_again_in_any_session()
     assert!(store.claim(&copy, &reached).await.unwrap());
     let mut record = VisitRecord {
         duplicate_of: Some(original.url.clone()),
-        ..row(&copy, Fate::NearDuplicate)
+        ..visit(&copy, Fate::NearDuplicate)
     };
     record.details.relevance = Some(Relevance::from_thousandths(800));
     let settlement = Settlement::Done(FinishedVisit {
@@ -641,12 +641,12 @@ fn a_history_can_be_read_while_the_store_is_open() {
         let settlement = done(&lease);
         store.settle(lease, settlement, at(0).into()).await.unwrap();
     });
-    let rows: Vec<_> = journal::rows(directory.path())
+    let visits: Vec<_> = journal::visits(directory.path())
         .unwrap()
         .map(Result::unwrap)
         .collect();
-    assert_eq!(rows.len(), 1);
-    assert_eq!(rows[0].fate, Fate::Unique);
+    assert_eq!(visits.len(), 1);
+    assert_eq!(visits[0].fate, Fate::Unique);
 }
 
 proptest! {
@@ -678,7 +678,7 @@ proptest! {
                     Settlement::Done(FinishedVisit {
                         finds: vec![link(&format!("http://h{step}.test/more"), 1)],
                         reached: vec![url(&format!("http://h{step}.test/reached"))],
-                        ..FinishedVisit::new(row(&lease, Fate::Unique))
+                        ..FinishedVisit::new(visit(&lease, Fate::Unique))
                     })
                 };
                 store.settle(lease, settlement, at(0).into()).await.unwrap();

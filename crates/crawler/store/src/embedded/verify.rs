@@ -133,24 +133,24 @@ impl ExpectedState {
             Record::Superseded { entry } => drop(self.queued.remove(&entry.sequence)),
             Record::Settled(settled) => {
                 let FinishedVisit {
-                    row,
+                    record: visit,
                     finds: discovered,
                     reached,
                     ..
                 } = &settled.visit;
-                self.seen.extend(settled_probe(row, settled.priority));
-                self.totals.count(row);
-                if row.is_page() {
-                    *self.pages_of.entry(row.url.host()).or_insert(0) += 1;
+                self.seen.extend(settled_probe(visit, settled.priority));
+                self.totals.count(visit);
+                if visit.is_page() {
+                    *self.pages_of.entry(visit.url.host()).or_insert(0) += 1;
                 }
                 self.queued.remove(&settled.sequence);
                 self.seen.extend(reached.iter().map(PageUrl::key));
                 self.queue(settled.first, discovered);
             }
-            Record::Revoked { entry, row, .. } => {
-                self.totals.uncount(row);
-                if row.is_page() {
-                    let pages = self.pages_of.entry(row.url.host()).or_insert(0);
+            Record::Revoked { entry, visit, .. } => {
+                self.totals.uncount(visit);
+                if visit.is_page() {
+                    let pages = self.pages_of.entry(visit.url.host()).or_insert(0);
                     *pages = pages.saturating_sub(1);
                 }
                 self.queued.insert(entry.sequence);

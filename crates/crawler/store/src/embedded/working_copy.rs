@@ -198,12 +198,12 @@ impl EmbeddedStore {
     /// [`StoreFault`] if the journal of the working copy cannot be written.
     pub fn revoke_visit(
         &self,
-        row: VisitRecord,
+        visit: VisitRecord,
         priority: u8,
         reached: Vec<PageUrl>,
     ) -> Result<(), StoreFault> {
         let void = Void {
-            row: Box::new(row),
+            visit: Box::new(visit),
             reached,
             priority,
         };

@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::left::LeftRows;
+use super::left::LeftRecords;
 
 /// Maximum number of excluded pages that are still visited, once, when the crawl is otherwise
 /// finished.
@@ -70,8 +70,8 @@ pub(super) struct LastLook {
 }
 
 impl LastLook {
-    /// Takes the last look at these rows.
-    pub(super) fn take(&mut self, left: &LeftRows) {
+    /// Takes the last look at these records.
+    pub(super) fn take(&mut self, left: &LeftRecords) {
         self.taken = true;
         self.grace = left.len() as u64;
     }
@@ -89,7 +89,7 @@ impl LastLook {
     /// Returns true if the number of excluded pages is small enough to visit them when the crawl is
     /// otherwise finished. `new` and `fruitless` count the visits so far. A trap excludes more,
     /// or gets only one last look.
-    pub(super) fn is_worth_it(&self, left: &LeftRows, new: u64, fruitless: u64) -> bool {
+    pub(super) fn is_worth_it(&self, left: &LeftRecords, new: u64, fruitless: u64) -> bool {
         !self.taken && (1..=max_left(new, fruitless)).contains(&left.len())
     }
 }

@@ -12,7 +12,7 @@ use journal::{DiscoveredUrl, PatternName, QueueEntry, Reason, Record, UrlHarvest
 use web::{Host, PageUrl, UrlKey, UrlPattern};
 
 use super::Patterns;
-use super::left::LeftRows;
+use super::left::LeftRecords;
 use super::pattern::PatternState;
 use super::probes::Probes;
 use crate::frontier::FrontierRules;
@@ -100,7 +100,7 @@ impl Patterns {
     /// may be worth more than they cost; a trap never ends.
     #[must_use]
     pub fn last_look(&self, rules: &FrontierRules) -> Option<Record> {
-        if self.left_rows == 0 || !rules.closes_patterns {
+        if self.left_records == 0 || !rules.closes_patterns {
             return None;
         }
         let mut patterns = self.all().filter(|(host, pattern, known)| {
@@ -140,19 +140,19 @@ impl Patterns {
         (new >= fruitless && left_beside * 10 >= left as u64 * 9).then_some((new, fruitless))
     }
 
-    /// Returns the next rows to revoke: a pattern or folder left them out, and is open again.
+    /// Returns the next records to revoke: a pattern or folder left them out, and is open again.
     #[must_use]
-    pub fn to_requeue(&self) -> Option<&LeftRows> {
-        if self.left_rows == 0 {
+    pub fn to_requeue(&self) -> Option<&LeftRecords> {
+        if self.left_records == 0 {
             return None;
         }
         let mut patterns = self.reopened.iter();
-        let rows = patterns.find_map(|name| self.get(name)?.to_requeue());
-        rows.or_else(|| self.probes.to_requeue())
+        let records = patterns.find_map(|name| self.get(name)?.to_requeue());
+        records.or_else(|| self.probes.to_requeue())
     }
 
     /// Removes the discovered URLs that were excluded as probes and are known from a kept page now.
-    /// Returns each with the place of its row. `is_seen` searches the set of seen URLs.
+    /// Returns each with the place of its record. `is_seen` searches the set of seen URLs.
     pub fn take_wanted_again(
         &self,
         discovered: &mut Vec<DiscoveredUrl>,
@@ -170,10 +170,10 @@ impl Patterns {
         wanted.filter_map(with_place).collect()
     }
 
-    /// Returns the place of the row of a URL that was found only on unarchived pages, and was
+    /// Returns the place of the record of a URL that was found only on unarchived pages, and was
     /// excluded.
     fn place_of_probe(&self, url: &PageUrl) -> Option<u64> {
-        if self.left_rows == 0 {
+        if self.left_records == 0 {
             return None;
         }
         let by_pattern = || self.known(url)?.1.left().get(url.key());

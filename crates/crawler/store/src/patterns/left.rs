@@ -1,6 +1,6 @@
-//! The rows of URLs that were excluded unvisited, by the URL's key.
+//! The records of URLs that were excluded unvisited, by the URL's key.
 //!
-//! Invariant: keys are ascending and unique, so that rows are queued again in an order that does
+//! Invariant: keys are ascending and unique, so that records are queued again in an order that does
 //! not depend on their insertion.
 
 use std::collections::BTreeMap;
@@ -8,20 +8,20 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use web::UrlKey;
 
-/// Maximum number of rows that are remembered in a crawl, 16 bytes each.
-pub(super) const MAX_LEFT_ROWS: usize = 1 << 20;
+/// Maximum number of records that are remembered in a crawl, 16 bytes each.
+pub(super) const MAX_LEFT_RECORDS: usize = 1 << 20;
 
-/// The places of rows in the journal.
+/// The places of records in the journal.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LeftRows(BTreeMap<u64, u64>);
+pub struct LeftRecords(BTreeMap<u64, u64>);
 
-impl LeftRows {
-    /// Adds a row. Returns false if it was already there.
+impl LeftRecords {
+    /// Adds a record. Returns false if it was already there.
     pub(super) fn insert(&mut self, page: UrlKey, place: u64) -> bool {
         self.0.insert(page.as_u64(), place).is_none()
     }
 
-    /// Removes a row. Returns false if it was not there.
+    /// Removes a record. Returns false if it was not there.
     pub(super) fn remove(&mut self, page: UrlKey) -> bool {
         self.0.remove(&page.as_u64()).is_some()
     }
@@ -38,7 +38,7 @@ impl LeftRows {
         self.0.is_empty()
     }
 
-    /// Returns the key and the place of each row, by key.
+    /// Returns the key and the place of each record, by key.
     pub fn iter(&self) -> impl Iterator<Item = (UrlKey, u64)> + '_ {
         self.0
             .iter()

@@ -2,7 +2,7 @@
 
 use journal::Fate;
 
-use super::tests::{entry, row, settled};
+use super::tests::{entry, record, settled};
 use super::*;
 use crate::fixtures::{link, url};
 use crate::frontier::FrontierRules;
@@ -53,13 +53,13 @@ impl Site {
             (None, true) => Fate::Unique,
             (None, false) => Fate::NearDuplicate,
         };
-        let mut row = row(address, fate, 200);
+        let mut record = record(address, fate, 200);
         if excluded.is_some() {
-            (row.status, row.reason) = (None, excluded.clone());
-            self.patterns.settled(&row, &[], 0, Some(self.addresses));
+            (record.status, record.reason) = (None, excluded.clone());
+            self.patterns.settled(&record, &[], 0, Some(self.addresses));
         } else {
             self.fetched += 1;
-            self.patterns.settled(&row, finds, 0, None);
+            self.patterns.settled(&record, finds, 0, None);
         }
         while let Some(change) = self.patterns.due(&FrontierRules::default()) {
             self.patterns.apply(&change);
@@ -247,8 +247,8 @@ fn a_probe_of_a_closed_parameter_that_leads_on_opens_it_and_its_urls_wait_again(
     });
     let excluded = excluded.count();
     assert!(excluded <= 128, "{excluded}");
-    let rows = shop.patterns.to_requeue().unwrap();
-    assert!(rows.iter().count() >= excluded);
+    let records = shop.patterns.to_requeue().unwrap();
+    assert!(records.iter().count() >= excluded);
 }
 
 #[test]
@@ -260,7 +260,7 @@ fn a_page_that_a_later_one_contains_speaks_against_its_parameters() {
             1 => "look=1",
             _ => "look=1&sort=1",
         };
-        let mut whole = row(&format!("http://a.test/whole/{number}"), Fate::Unique, 200);
+        let mut whole = record(&format!("http://a.test/whole/{number}"), Fate::Unique, 200);
         whole.details.contains = vec![url(&format!("http://a.test/list{number}?{query}"))];
         settled(&mut shop.patterns, &whole);
     }
@@ -308,7 +308,7 @@ fn urls_that_a_parameter_excluded_of_a_pattern_that_is_fruitful_now_get_a_last_l
         let address = format!("http://a.test/list{number}?t=2");
         settled(
             &mut forum.patterns,
-            &row(&address, Fate::NearDuplicate, 200),
+            &record(&address, Fate::NearDuplicate, 200),
         );
     }
     while let Some(change) = forum.patterns.due(&FrontierRules::default()) {

@@ -32,15 +32,15 @@ impl Patterns {
     pub(super) fn count_for_parameters(
         &mut self,
         visit: Visit,
-        row: &VisitRecord,
+        record: &VisitRecord,
         finds: &[DiscoveredUrl],
     ) -> bool {
-        let exact = UrlPattern::of(&row.url, Generality::Exact);
+        let exact = UrlPattern::of(&record.url, Generality::Exact);
         let (now, mut leads_anywhere) = (self.visits, false);
-        if visit == Visit::Excluded || row.url.as_url().query().is_none() {
+        if visit == Visit::Excluded || record.url.as_url().query().is_none() {
             return leads_anywhere;
         }
-        let is_decided_alone = self.is_decided_alone(&row.url, &exact);
+        let is_decided_alone = self.is_decided_alone(&record.url, &exact);
         let finds: Vec<(Host, UrlPattern)> = finds
             .iter()
             .filter(|found| found.requisite == 0)
@@ -51,7 +51,7 @@ impl Patterns {
                 )
             })
             .collect();
-        for name in names(&row.url, &exact) {
+        for name in names(&record.url, &exact) {
             let is_view = |(host, found): &(Host, UrlPattern)| {
                 *host == name.host && found.of_parameters().any(|other| other == name.pattern)
             };
@@ -60,7 +60,7 @@ impl Patterns {
             if self.begin_parameter(&name, &exact) {
                 self.change(&name, |parameter| {
                     if !is_decided_alone || parameter.state() != PatternState::Closed {
-                        parameter.count(visit, leads_on, row, now);
+                        parameter.count(visit, leads_on, record, now);
                     }
                 });
             }
@@ -128,7 +128,7 @@ impl Patterns {
         (!parameter.probe()).then_some(Reason::PatternClosed { name, because })
     }
 
-    /// Returns the place of the row of a URL that a parameter excluded.
+    /// Returns the place of the record of a URL that a parameter excluded.
     pub(super) fn place_by_parameter(&self, url: &PageUrl) -> Option<u64> {
         let exact = UrlPattern::of(url, Generality::Exact);
         names(url, &exact).find_map(|name| self.get(&name)?.left().get(url.key()))

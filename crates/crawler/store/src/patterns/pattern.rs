@@ -8,7 +8,7 @@ use web::{Generality, UrlKey, UrlPattern};
 
 use super::PatternReport;
 use super::closed::{Closed, LastLook};
-use super::left::LeftRows;
+use super::left::LeftRecords;
 
 /// The generality of parameters, which follows the generalities of patterns.
 pub(super) const PARAMETER: u8 = Generality::ALL.len() as u8;
@@ -88,9 +88,9 @@ pub(super) enum Visit {
 
 impl Example {
     /// Adds a visit that brought nothing new to the latest examples.
-    pub(super) fn remember(examples: &mut Vec<Self>, row: &VisitRecord) {
-        let original = row.duplicate_of.as_ref().map(|url| url.as_str().into());
-        let url = row.url.as_str().into();
+    pub(super) fn remember(examples: &mut Vec<Self>, record: &VisitRecord) {
+        let original = record.duplicate_of.as_ref().map(|url| url.as_str().into());
+        let url = record.url.as_str().into();
         examples.truncate(EXAMPLES - 1);
         examples.insert(0, Self { url, original });
     }
@@ -99,16 +99,18 @@ impl Example {
 impl Visit {
     /// Returns the yield of a visit; `None` if it says nothing about the pattern: the host failed,
     /// or nothing was requested.
-    pub(super) fn of(row: &VisitRecord) -> Option<Self> {
-        match row.fate {
+    pub(super) fn of(record: &VisitRecord) -> Option<Self> {
+        match record.fate {
             Fate::Unique | Fate::Changed => Some(Self::New),
             // A page that is unchanged since an earlier crawl does not count against its pattern; a
             // page that repeats another page of that crawl does.
-            Fate::ExactDuplicate | Fate::NearDuplicate if row.repeats_itself() => Some(Self::New),
+            Fate::ExactDuplicate | Fate::NearDuplicate if record.repeats_itself() => {
+                Some(Self::New)
+            }
             Fate::ExactDuplicate | Fate::NearDuplicate => Some(Self::Repeated),
             Fate::OffTopic => Some(Self::OffTopic),
-            Fate::Failed => matches!(row.status, Some(404 | 410)).then_some(Self::Nothing),
-            Fate::Excluded => row.status.map(|_| Self::Nothing),
+            Fate::Failed => matches!(record.status, Some(404 | 410)).then_some(Self::Nothing),
+            Fate::Excluded => record.status.map(|_| Self::Nothing),
         }
     }
 }
@@ -133,9 +135,9 @@ pub(super) struct Pattern {
     /// The time of its last visit, measured in visits.
     touched: u64,
     examples: Vec<Example>,
-    /// The rows of the URLs excluded since it was closed.
-    left: LeftRows,
-    /// Number of rows of its URLs that parameters excluded and remember.
+    /// The records of the URLs excluded since it was closed.
+    left: LeftRecords,
+    /// Number of records of its URLs that parameters excluded and remember.
     pub(super) left_to_parameters: u64,
     last_look: LastLook,
 }
@@ -156,13 +158,13 @@ impl Pattern {
             closed: None,
             touched: 0,
             examples: Vec::new(),
-            left: LeftRows::default(),
+            left: LeftRecords::default(),
             left_to_parameters: 0,
             last_look: LastLook::default(),
         }
     }
 
-    pub(super) fn count(&mut self, visit: Visit, leads_on: bool, row: &VisitRecord, now: u64) {
+    pub(super) fn count(&mut self, visit: Visit, leads_on: bool, record: &VisitRecord, now: u64) {
         self.touched = now;
         self.end_probe();
         *match visit {
@@ -177,7 +179,7 @@ impl Pattern {
             return;
         }
         let is_new = visit == Visit::New;
-        self.harvest.count(row);
+        self.harvest.count(record);
         self.last_look.count();
         if visit != Visit::OffTopic {
             self.recent = self.recent << 1 | u128::from(is_new);
@@ -195,7 +197,7 @@ impl Pattern {
             }
         }
         if !is_new {
-            Example::remember(&mut self.examples, row);
+            Example::remember(&mut self.examples, record);
         }
     }
 
@@ -209,12 +211,13 @@ impl Pattern {
         }
     }
 
-    /// Remembers the place of the row of an excluded URL. Returns false if it was already known.
+    /// Remembers the place of the record of an excluded URL. Returns false if it was already known.
     pub(super) fn remember_excluded(&mut self, page: UrlKey, place: u64) -> bool {
         self.left.insert(page, place)
     }
 
-    /// Takes back that a URL was excluded: its row is void. Returns true if the row was remembered.
+    /// Takes back that a URL was excluded: its record is void. Returns true if the record was
+    /// remembered.
     pub(super) fn take_back_excluded(&mut self, page: UrlKey) -> bool {
         self.excluded = self.excluded.saturating_sub(1);
         self.left.remove(page)
@@ -225,8 +228,8 @@ impl Pattern {
         self.left_to_parameters = self.left_to_parameters.saturating_sub(1);
     }
 
-    /// Returns the remembered rows of the URLs that were excluded.
-    pub(super) fn left(&self) -> &LeftRows {
+    /// Returns the remembered records of the URLs that were excluded.
+    pub(super) fn left(&self) -> &LeftRecords {
         &self.left
     }
 
@@ -247,8 +250,8 @@ impl Pattern {
         !self.is_parameter() && self.closed.is_none() && self.is_decided_alone()
     }
 
-    /// Returns the rows that it excluded while it was closed, if it is open.
-    pub(super) fn to_requeue(&self) -> Option<&LeftRows> {
+    /// Returns the records that it excluded while it was closed, if it is open.
+    pub(super) fn to_requeue(&self) -> Option<&LeftRecords> {
         (self.closed.is_none() && !self.left.is_empty()).then_some(&self.left)
     }
 

@@ -16,13 +16,13 @@
 //! In a closed level, one URL is visited after 64 URLs were excluded, then after 128, … 4,096. One
 //! page with something new reopens it.
 //!
-//! The URLs that a closed folder excluded are remembered by the places of their rows, and queued
+//! The URLs that a closed folder excluded are remembered by the places of their records, and queued
 //! again when the folder reopens. `probe_simulation.rs` shows the cost of a full mirror, and the
 //! loss for an edition that is half new.
 //!
 //! Invariants: it is a function of the journal, and on disk as part of the frontier's tables
-//! (postcard). The number of folders and of places of rows in a crawl is capped. Folders beyond the
-//! cap are not closed.
+//! (postcard). The number of folders and of places of records in a crawl is capped. Folders beyond
+//! the cap are not closed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,7 +31,7 @@ use serde::{Deserialize, Serialize};
 use web::{Host, PageUrl, UrlKey, UrlPattern};
 
 use super::closed::{Closed, LastLook};
-use super::left::LeftRows;
+use super::left::LeftRecords;
 use super::pattern::{Example, PatternState, Visit};
 use super::{PatternReport, set_member};
 
@@ -71,7 +71,7 @@ struct Folder {
     reopened: bool,
     last_look: LastLook,
     examples: Vec<Example>,
-    left: LeftRows,
+    left: LeftRecords,
 }
 
 impl Probes {
@@ -81,20 +81,20 @@ impl Probes {
     }
 
     /// Counts the end of a visit for each folder above the page.
-    pub(super) fn count(&mut self, visit: Visit, row: &VisitRecord) {
-        for name in levels(&row.url) {
+    pub(super) fn count(&mut self, visit: Visit, record: &VisitRecord) {
+        for name in levels(&record.url) {
             if !self.folders.contains_key(&name) {
                 if self.folders.len() >= MAX_FOLDERS {
                     continue;
                 }
                 self.folders.insert(name.clone(), Folder::default());
             }
-            self.change(&name, |folder, name| folder.count(visit, row, name));
+            self.change(&name, |folder, name| folder.count(visit, record, name));
         }
     }
 
-    /// Counts a URL that was excluded because of this folder, and remembers the place of its row if
-    /// given. Returns true if the row was not remembered before.
+    /// Counts a URL that was excluded because of this folder, and remembers the place of its record
+    /// if given. Returns true if the record was not remembered before.
     pub(super) fn excluded(
         &mut self,
         name: &PatternName,
@@ -107,7 +107,8 @@ impl Probes {
         place.is_some_and(|place| folder.left.insert(page, place))
     }
 
-    /// Takes back that a URL was excluded: its row is void. Returns true if the row was remembered.
+    /// Takes back that a URL was excluded: its record is void. Returns true if the record was
+    /// remembered.
     pub(super) fn take_back(&mut self, name: &PatternName, page: UrlKey) -> bool {
         let Some(folder) = self.folders.get_mut(name) else {
             return false;
@@ -139,7 +140,7 @@ impl Probes {
         Reason::LinksOfDuplicates { name, because }
     }
 
-    /// Returns the place of the row of a URL that was excluded because of a folder.
+    /// Returns the place of the record of a URL that was excluded because of a folder.
     pub(super) fn place_of(&self, url: &PageUrl) -> Option<u64> {
         let page = url.key();
         levels(url).find_map(|name| self.folders.get(&name)?.left.get(page))
@@ -164,8 +165,8 @@ impl Probes {
         Some((name, self.is_closed(name)))
     }
 
-    /// Returns the rows that a folder excluded while it was closed, if it is open again.
-    pub(super) fn to_requeue(&self) -> Option<&LeftRows> {
+    /// Returns the records that a folder excluded while it was closed, if it is open again.
+    pub(super) fn to_requeue(&self) -> Option<&LeftRecords> {
         let open = |folder: &&Folder| folder.reopened && !folder.left.is_empty();
         self.folders.values().find(open).map(|folder| &folder.left)
     }
@@ -194,19 +195,20 @@ impl Probes {
         }
     }
 
-    /// Forgets the folders of the selected hosts. Returns the number of rows that they remembered.
+    /// Forgets the folders of the selected hosts. Returns the number of records that they
+    /// remembered.
     pub(super) fn forget(&mut self, is_meant: &impl Fn(&str) -> bool) -> usize {
-        let mut rows = 0;
+        let mut records = 0;
         self.folders.retain(|name, folder| {
             let is_forgotten = is_meant(name.host.as_str());
             if is_forgotten {
-                rows += folder.left.len();
+                records += folder.left.len();
                 self.closed -= usize::from(folder.closed.is_some());
             }
             !is_forgotten
         });
         self.due.retain(|name| !is_meant(name.host.as_str()));
-        rows
+        records
     }
 
     /// Returns all folders that are closed or have excluded URLs.
@@ -236,7 +238,7 @@ impl Probes {
 }
 
 impl Folder {
-    fn count(&mut self, visit: Visit, row: &VisitRecord, name: &PatternName) {
+    fn count(&mut self, visit: Visit, record: &VisitRecord, name: &PatternName) {
         self.closed.iter_mut().for_each(Closed::end_probe);
         self.last_look.count();
         let is_new = visit == Visit::New;
@@ -247,7 +249,7 @@ impl Folder {
             self.fruitless += 1;
             self.in_a_row = self.in_a_row.saturating_add(1);
             if self.in_a_row + 1 >= limit(name) {
-                Example::remember(&mut self.examples, row);
+                Example::remember(&mut self.examples, record);
             }
         }
         if let Some(closed) = &mut self.closed {

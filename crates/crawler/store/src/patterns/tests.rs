@@ -8,7 +8,7 @@ use super::*;
 use crate::fixtures::{link, url};
 use crate::frontier::FrontierRules;
 
-pub(super) fn row(address: &str, fate: Fate, status: u16) -> VisitRecord {
+pub(super) fn record(address: &str, fate: Fate, status: u16) -> VisitRecord {
     VisitRecord {
         status: Some(status),
         duplicate_of: fate.is_duplicate().then(|| url("http://a.test/original")),
@@ -35,12 +35,12 @@ pub(super) fn visit(
         ..FrontierRules::default()
     };
     let excluded = patterns.exclusion(&entry(&address), &rules);
-    let mut row = row(&address, fate, 200);
+    let mut record = record(&address, fate, 200);
     if excluded.is_some() {
-        (row.fate, row.status, row.duplicate_of) = (Fate::Excluded, None, None);
-        row.reason.clone_from(&excluded);
+        (record.fate, record.status, record.duplicate_of) = (Fate::Excluded, None, None);
+        record.reason.clone_from(&excluded);
     }
-    settled(patterns, &row);
+    settled(patterns, &record);
     while let Some(change) = patterns.due(&FrontierRules::default()) {
         patterns.apply(&change);
     }
@@ -48,8 +48,8 @@ pub(super) fn visit(
 }
 
 /// Ends the visit of an ordinary page.
-pub(super) fn settled(patterns: &mut Patterns, row: &VisitRecord) {
-    patterns.settled(row, &[], 0, None);
+pub(super) fn settled(patterns: &mut Patterns, record: &VisitRecord) {
+    patterns.settled(record, &[], 0, None);
 }
 
 fn name() -> PatternName {
@@ -159,13 +159,13 @@ fn a_closed_pattern_is_probed_ever_more_rarely_and_opens_when_it_brings_somethin
 fn pages_that_repeat_others_of_an_earlier_crawl_close_their_pattern() {
     let mut patterns = Patterns::default();
     for number in 10_000..10_300 {
-        let mut row = row(
+        let mut record = record(
             &format!("http://a.test/item/{number}"),
             Fate::NearDuplicate,
             200,
         );
-        row.of_earlier = true;
-        settled(&mut patterns, &row);
+        record.of_earlier = true;
+        settled(&mut patterns, &record);
         while let Some(change) = patterns.due(&FrontierRules::default()) {
             patterns.apply(&change);
         }
@@ -175,20 +175,22 @@ fn pages_that_repeat_others_of_an_earlier_crawl_close_their_pattern() {
 
 #[test]
 fn a_visit_that_says_nothing_about_the_pattern_does_not_count() {
-    let mut earlier = row("http://a.test/item/1", Fate::ExactDuplicate, 200);
+    let mut earlier = record("http://a.test/item/1", Fate::ExactDuplicate, 200);
     earlier.of_earlier = true;
     earlier.duplicate_of = Some(earlier.url.clone());
-    let mut unasked = row("http://a.test/item/1", Fate::Excluded, 200);
+    let mut unasked = record("http://a.test/item/1", Fate::Excluded, 200);
     unasked.status = None;
     let silent = [
-        row("http://a.test/item/1", Fate::Failed, 503),
-        row("http://a.test/item/1", Fate::Failed, 403),
+        record("http://a.test/item/1", Fate::Failed, 503),
+        record("http://a.test/item/1", Fate::Failed, 403),
         unasked,
         earlier,
     ];
     let mut patterns = Patterns::default();
     for _ in 0..300 {
-        silent.iter().for_each(|row| settled(&mut patterns, row));
+        silent
+            .iter()
+            .for_each(|record| settled(&mut patterns, record));
     }
     assert_eq!(state(&patterns), PatternState::Open);
     for (fate, status) in [
@@ -198,7 +200,7 @@ fn a_visit_that_says_nothing_about_the_pattern_does_not_count() {
     ] {
         let mut patterns = Patterns::default();
         for _ in 0..300 {
-            settled(&mut patterns, &row("http://a.test/item/1", fate, status));
+            settled(&mut patterns, &record("http://a.test/item/1", fate, status));
         }
         assert!(
             patterns.due(&FrontierRules::default()).is_some(),
@@ -217,7 +219,7 @@ fn a_pattern_whose_pages_are_contained_in_later_ones_is_closed() {
     }
     assert_eq!(state(&patterns), PatternState::Open);
     for number in 0..200_u64 {
-        let mut article = row(
+        let mut article = record(
             &format!("http://a.test/article/{number}"),
             Fate::Unique,
             200,
@@ -252,7 +254,7 @@ fn a_pattern_with_the_parameters_of_a_closed_one_and_more_is_closed_after_fewer_
         let visits = queries.iter().map(|query| {
             let number = (0..200).find(|number| {
                 let address = format!("http://a.test/list{number}?{query}");
-                settled(&mut patterns, &row(&address, Fate::NearDuplicate, 200));
+                settled(&mut patterns, &record(&address, Fate::NearDuplicate, 200));
                 while let Some(change) = patterns.due(&FrontierRules::default()) {
                     patterns.apply(&change);
                 }
@@ -270,7 +272,7 @@ fn a_pattern_with_the_parameters_of_a_closed_one_and_more_is_closed_after_fewer_
 #[test]
 fn a_page_that_contains_one_of_no_known_pattern_changes_nothing() {
     let mut patterns = Patterns::default();
-    let mut article = row("http://a.test/article/1", Fate::Unique, 200);
+    let mut article = record("http://a.test/article/1", Fate::Unique, 200);
     article.details.contains = vec![url("http://b.test/item/1")];
     settled(&mut patterns, &article);
     let counts = patterns
@@ -304,7 +306,7 @@ fn beyond_the_cap_of_a_host_visits_count_for_more_general_patterns() {
             .collect();
         settled(
             &mut patterns,
-            &row(
+            &record(
                 &format!("http://a.test/shop/{word}/item"),
                 Fate::Unique,
                 200,
@@ -312,7 +314,7 @@ fn beyond_the_cap_of_a_host_visits_count_for_more_general_patterns() {
         );
         settled(
             &mut patterns,
-            &row(&format!("http://a.test/list?{word}=1"), Fate::Unique, 200),
+            &record(&format!("http://a.test/list?{word}=1"), Fate::Unique, 200),
         );
     }
     let names: Vec<String> = patterns
@@ -343,7 +345,7 @@ fn the_longest_idle_patterns_are_forgotten_first_and_closed_ones_last() {
     for host in 0..MAX_PATTERNS {
         settled(
             &mut patterns,
-            &row(&format!("http://h{host}.test/x"), Fate::Unique, 200),
+            &record(&format!("http://h{host}.test/x"), Fate::Unique, 200),
         );
     }
     assert!(
@@ -362,7 +364,7 @@ fn the_longest_idle_patterns_are_forgotten_first_and_closed_ones_last() {
 }
 
 #[test]
-fn a_row_names_the_pattern_that_left_it_out() {
+fn a_record_names_the_pattern_that_left_it_out() {
     let because = || "1 of: its last".to_owned();
     let closed = || Reason::PatternClosed {
         name: name(),
@@ -379,7 +381,7 @@ fn a_row_names_the_pattern_that_left_it_out() {
         (Some(Reason::said(closed().to_string())), None),
         (None, None),
     ] {
-        let mut excluded = row("http://a.test/item/1", Fate::Excluded, 200);
+        let mut excluded = record("http://a.test/item/1", Fate::Excluded, 200);
         excluded.reason = reason;
         assert_eq!(excluded.excluding_pattern(), pattern.as_ref());
         excluded.fate = Fate::Failed;
@@ -408,11 +410,11 @@ proptest! {
                 Fate::ExactDuplicate,
                 Fate::NearDuplicate,
             ];
-            let mut row = row(address.as_str(), fate[usize::from(outcome)], 404);
+            let mut record = record(address.as_str(), fate[usize::from(outcome)], 404);
             if let Some(reason) = excluded {
-                (row.fate, row.reason, row.status) = (Fate::Excluded, Some(reason), None);
+                (record.fate, record.reason, record.status) = (Fate::Excluded, Some(reason), None);
             }
-            settled(&mut patterns, &row);
+            settled(&mut patterns, &record);
             while let Some(change) = patterns.due(&FrontierRules::default()) {
                 patterns.apply(&change);
             }
@@ -474,16 +476,16 @@ fn a_pattern_is_not_closed_again_before_its_last_look_has_ended() {
     assert_eq!(state(&patterns), PatternState::Closed);
     let excluded = (200..390).map(|number| {
         let address = format!("http://a.test/item/{}", number + 10_000);
-        let mut row = row(&address, Fate::Excluded, 200);
-        row.status = None;
-        row.reason = patterns.exclusion(&entry(row.url.as_str()), &FrontierRules::default());
-        patterns.settled(&row, &[], 0, Some(number));
-        row
+        let mut record = record(&address, Fate::Excluded, 200);
+        record.status = None;
+        record.reason = patterns.exclusion(&entry(record.url.as_str()), &FrontierRules::default());
+        patterns.settled(&record, &[], 0, Some(number));
+        record
     });
-    let excluded: Vec<VisitRecord> = excluded.filter(|row| row.reason.is_some()).collect();
+    let excluded: Vec<VisitRecord> = excluded.filter(|record| record.reason.is_some()).collect();
     let look = patterns.last_look(&FrontierRules::default()).unwrap();
     patterns.apply(&look);
-    excluded.iter().for_each(|row| patterns.revoked(row));
+    excluded.iter().for_each(|record| patterns.revoked(record));
     for number in 0..excluded.len() as u64 {
         assert_eq!(
             visit(&mut patterns, 1_000 + number, Fate::NearDuplicate, None),
@@ -498,17 +500,17 @@ fn a_pattern_is_not_closed_again_before_its_last_look_has_ended() {
 fn judge(patterns: &mut Patterns, number: u64, is_on_topic: bool) -> Option<Reason> {
     let address = format!("http://a.test/item/{}", number + 10_000);
     let excluded = patterns.exclusion(&entry(&address), &FrontierRules::default());
-    let mut row = match is_on_topic {
-        true => row(&address, Fate::NearDuplicate, 200),
-        false => row(&address, Fate::OffTopic, 200),
+    let mut record = match is_on_topic {
+        true => record(&address, Fate::NearDuplicate, 200),
+        false => record(&address, Fate::OffTopic, 200),
     };
-    row.details.relevance = Some(journal::Relevance::from_thousandths(500));
+    record.details.relevance = Some(journal::Relevance::from_thousandths(500));
     if excluded.is_some() {
-        (row.fate, row.status, row.duplicate_of) = (Fate::Excluded, None, None);
-        row.details.relevance = None;
-        row.reason.clone_from(&excluded);
+        (record.fate, record.status, record.duplicate_of) = (Fate::Excluded, None, None);
+        record.details.relevance = None;
+        record.reason.clone_from(&excluded);
     }
-    settled(patterns, &row);
+    settled(patterns, &record);
     while let Some(change) = patterns.due(&FrontierRules::default()) {
         patterns.apply(&change);
     }

@@ -93,14 +93,14 @@ pub(crate) fn members(
 ) -> Result<Vec<VisitRecord>, Refusal> {
     let records = records_at(&dashboard.crawl.state, positions);
     let records = records.map_err(|fault| Refusal::Unavailable(fault.to_string()))?;
-    let rows = records.into_iter().filter_map(|record| match record {
-        Record::Settled(settled) => Some(*settled.visit.row),
+    let visits = records.into_iter().filter_map(|record| match record {
+        Record::Settled(settled) => Some(*settled.visit.record),
         _ => None,
     });
-    let is_member = |row: &VisitRecord| {
-        row.duplicate_of.as_ref() == Some(original) && row.of_earlier == of_earlier
+    let is_member = |visit: &VisitRecord| {
+        visit.duplicate_of.as_ref() == Some(original) && visit.of_earlier == of_earlier
     };
-    Ok(rows.filter(is_member).collect())
+    Ok(visits.filter(is_member).collect())
 }
 
 /// Returns the address of the view of a cluster.

@@ -127,13 +127,13 @@ fn visited(
         position: look.statistics.position_of(url),
     };
     let found = dashboard.look(|look| find(look, url));
-    let Some(visit) = row_at(dashboard, found.position, url)? else {
+    let Some(visit) = visit_at(dashboard, found.position, url)? else {
         return Ok(None);
     };
     let original = match &visit.duplicate_of {
         Some(original) if !visit.of_earlier => {
             let position = dashboard.look(|look| look.statistics.position_of(original));
-            row_at(dashboard, position, original)?
+            visit_at(dashboard, position, original)?
         }
         _ => None,
     };
@@ -206,7 +206,7 @@ pub(crate) fn is_not_archived(visit: &VisitRecord) -> bool {
 
 /// Returns the visit at a position of the journal, if it is one of this URL: two URLs may have one
 /// key.
-fn row_at(
+fn visit_at(
     dashboard: &Dashboard,
     position: Option<Position>,
     url: &PageUrl,
@@ -216,7 +216,9 @@ fn row_at(
     };
     let record = record_at(&dashboard.crawl.state, position);
     match record.map_err(|fault| Refusal::Unavailable(fault.to_string()))? {
-        Record::Settled(settled) if settled.visit.row.url == *url => Ok(Some(*settled.visit.row)),
+        Record::Settled(settled) if settled.visit.record.url == *url => {
+            Ok(Some(*settled.visit.record))
+        }
         _ => Ok(None),
     }
 }

@@ -332,16 +332,16 @@ impl BrokenLinkCollector {
     /// Applies a record of the journal, in its order. A revoked visit is taken back.
     pub fn apply(&mut self, record: &Record) {
         match record {
-            Record::Settled(settled) if is_broken(&settled.visit.row) => {
+            Record::Settled(settled) if is_broken(&settled.visit.record) => {
                 self.total += 1;
                 if self.listed.len() < caps::BROKEN_LINKS {
-                    let row = &settled.visit.row;
-                    self.listed.insert(row.url.key(), broken_link(row));
+                    let visit = &settled.visit.record;
+                    self.listed.insert(visit.url.key(), broken_link(visit));
                 }
             }
-            Record::Revoked { row, .. } if is_broken(row) => {
+            Record::Revoked { visit, .. } if is_broken(visit) => {
                 self.total = self.total.saturating_sub(1);
-                self.listed.remove(&row.url.key());
+                self.listed.remove(&visit.url.key());
             }
             // Nothing else ends a visit.
             _ => {}
@@ -361,15 +361,15 @@ impl BrokenLinkCollector {
 }
 
 /// Returns true for a URL that is gone, or whose host never answered.
-fn is_broken(row: &VisitRecord) -> bool {
-    row.fate == Fate::Failed && matches!(row.status, None | Some(404 | 410))
+fn is_broken(visit: &VisitRecord) -> bool {
+    visit.fate == Fate::Failed && matches!(visit.status, None | Some(404 | 410))
 }
 
-fn broken_link(row: &VisitRecord) -> BrokenLink {
+fn broken_link(visit: &VisitRecord) -> BrokenLink {
     BrokenLink {
-        url: cut(row.url.as_str(), caps::URL),
-        via: row.via.as_ref().map(|via| cut(via.as_str(), caps::URL)),
-        status: row.status,
-        reason: cut(&row.reason_text().unwrap_or_default(), caps::TEXT),
+        url: cut(visit.url.as_str(), caps::URL),
+        via: visit.via.as_ref().map(|via| cut(via.as_str(), caps::URL)),
+        status: visit.status,
+        reason: cut(&visit.reason_text().unwrap_or_default(), caps::TEXT),
     }
 }

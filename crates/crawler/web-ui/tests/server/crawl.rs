@@ -95,8 +95,8 @@ impl CrawlFixture {
     /// Revokes the visit of a duplicate.
     pub(crate) fn revoke(&self, place: &str) {
         let found = DiscoveredUrl::new(url(place), 1, Some(url(UNIQUE)));
-        let mut row = VisitRecord::new(found.clone(), Fate::NearDuplicate, Timestamp::default());
-        row.duplicate_of = Some(url(UNIQUE));
+        let mut visit = VisitRecord::new(found.clone(), Fate::NearDuplicate, Timestamp::default());
+        visit.duplicate_of = Some(url(UNIQUE));
         let entry = QueueEntry {
             sequence: self.next.replace(self.next.get() + 1),
             discovered: found,
@@ -105,7 +105,7 @@ impl CrawlFixture {
         };
         let revoked = Record::Revoked {
             entry,
-            row: Box::new(row),
+            visit: Box::new(visit),
             reached: Vec::new(),
         };
         self.journal.append(&revoked).unwrap();
@@ -128,18 +128,18 @@ impl CrawlFixture {
     pub(crate) fn settle(&self, sequence: u64, place: &str, fate: Fate) {
         let found = DiscoveredUrl::new(url(place), 1, Some(url(UNIQUE)));
         let at = Timestamp::from_millis(1_790_000_000_000 + sequence);
-        let mut row = VisitRecord::new(found, fate, at);
+        let mut record = VisitRecord::new(found, fate, at);
         let string = || Some(self.string.clone());
-        row.status = Some(200);
-        row.bytes = 1_000;
-        (row.title, row.reason) = (string(), string().map(Reason::said));
-        (row.content_type, row.charset, row.language) = (string(), string(), string());
-        row.fingerprint = Some(Fingerprint::new(sequence));
-        (row.warc_file, row.warc_offset) = (Some(self.file.clone()), Some(0));
-        row.kept = fate == Fate::Unique;
+        record.status = Some(200);
+        record.bytes = 1_000;
+        (record.title, record.reason) = (string(), string().map(Reason::said));
+        (record.content_type, record.charset, record.language) = (string(), string(), string());
+        record.fingerprint = Some(Fingerprint::new(sequence));
+        (record.warc_file, record.warc_offset) = (Some(self.file.clone()), Some(0));
+        record.kept = fate == Fate::Unique;
         if fate.is_duplicate() {
-            row.duplicate_of = Some(url(UNIQUE));
-            (row.distance, row.resemblance) = (Some(3), Some(0.91));
+            record.duplicate_of = Some(url(UNIQUE));
+            (record.distance, record.resemblance) = (Some(3), Some(0.91));
         }
         let visit = FinishedVisit {
             excluded: vec![ExcludedLinks {
@@ -147,7 +147,7 @@ impl CrawlFixture {
                 links: 3,
                 example: url(EXCLUDED),
             }],
-            ..FinishedVisit::new(row)
+            ..FinishedVisit::new(record)
         };
         let settled = SettledVisit {
             sequence,
@@ -224,11 +224,11 @@ fn judged(string: &str) -> JudgedPair {
     };
     let url = PageUrl::parse("http://a.test/copy", &CanonicalForm::default()).unwrap();
     let found = DiscoveredUrl::new(url, 0, None);
-    let mut row = VisitRecord::new(found, Fate::NearDuplicate, Timestamp::default());
-    row.reason = Some(Reason::said(string));
+    let mut visit = VisitRecord::new(found, Fate::NearDuplicate, Timestamp::default());
+    visit.reason = Some(Reason::said(string));
     JudgedPair {
         pair: Pair::of(page, member, &Thresholds::default(), false),
-        row,
+        row: visit,
         blocks: vec![DifferingBlock {
             page: Some(string.to_owned()),
             original: Some(string.to_owned()),

@@ -131,7 +131,9 @@ impl Rows {
             seen += 1;
             match &self.pages {
                 None => rows.push(Row::Visit(Box::new(visit))),
-                Some(pages) if pages.is_wanted(&visit.row) => wanted.push(Arc::new(visit.row)),
+                Some(pages) if pages.is_wanted(&visit.record) => {
+                    wanted.push(Arc::new(visit.record))
+                }
                 Some(_) => {}
             }
             if wanted.len() == PAGES {

@@ -23,8 +23,10 @@ impl Queue {
         let is_its = |visit: &VisitRecord| {
             visit.url == discovered.url && visit.excluding_pattern().is_some()
         };
-        let visit = self.rows.iter().rposition(is_its);
-        let visit = self.rows.remove(visit.expect("an excluded URL has a row"));
+        let visit = self.visits.iter().rposition(is_its);
+        let visit = self
+            .visits
+            .remove(visit.expect("an excluded URL has a visit"));
         self.totals.uncount(&visit);
         self.patterns.revoked(&visit);
         self.wait(discovered);
@@ -48,8 +50,8 @@ impl Queue {
                 let is_its = |visit: &&VisitRecord| {
                     visit.url.key() == page && visit.excluding_pattern().is_some()
                 };
-                let visit = self.rows.iter().rfind(is_its);
-                let visit = visit.expect("an excluded URL has a row");
+                let visit = self.visits.iter().rfind(is_its);
+                let visit = visit.expect("an excluded URL has a visit");
                 let is_seen = |key: UrlKey| self.seen.contains(&key);
                 let found = requeued(visit, self.priorities[&visit.url], is_seen);
                 self.revoke_excluded(found);

@@ -39,7 +39,7 @@ pub(super) struct Queue {
     pub(super) off_topic_streaks: HashMap<Host, OffTopicStreak>,
     pub(super) robots: HashMap<String, Robots>,
     pub(super) next_sequence: u64,
-    pub(super) rows: Vec<VisitRecord>,
+    pub(super) visits: Vec<VisitRecord>,
     /// The priority of each URL at its last visit.
     pub(super) priorities: HashMap<PageUrl, u8>,
     pub(super) totals: Totals,
@@ -192,7 +192,7 @@ impl Queue {
             }
             Settlement::Done(visit) => {
                 let waiting = self.entries.remove(index);
-                *self.pages.entry(host).or_insert(0) += u64::from(visit.row.is_page());
+                *self.pages.entry(host).or_insert(0) += u64::from(visit.record.is_page());
                 let archive_sequence = visit.archived.as_ref().map(|span| span.archive_sequence);
                 let ended = Ended { visit, waiting };
                 let Some(archive_sequence) = archive_sequence else {
@@ -220,7 +220,7 @@ impl Queue {
         } = ended.waiting.entry;
         let priority = discovered.priority;
         let FinishedVisit {
-            row,
+            record: visit,
             mut finds,
             reached,
             ..
@@ -228,20 +228,20 @@ impl Queue {
         finds.retain(|found| !reached.contains(&found.url));
         // The links are queued by the state of the patterns when the page was read, before it is
         // counted.
-        self.totals.count(&row);
+        self.totals.count(&visit);
         let is_new = |found: &&DiscoveredUrl| !self.is_seen(found);
         let new_finds: Vec<DiscoveredUrl> = finds.iter().filter(is_new).cloned().collect();
         self.discover(finds);
         self.reach(&reached);
         self.end_entry(sequence);
-        self.reached.insert(row.url.clone(), reached);
-        let off_topic_streak = self.off_topic_streaks.entry(row.url.host()).or_default();
-        off_topic_streak.count(&row);
-        self.patterns.settled(&row, &new_finds, priority, Some(0));
-        self.seen.extend(settled_probe(&row, priority));
+        self.reached.insert(visit.url.clone(), reached);
+        let off_topic_streak = self.off_topic_streaks.entry(visit.url.host()).or_default();
+        off_topic_streak.count(&visit);
+        self.patterns.settled(&visit, &new_finds, priority, Some(0));
+        self.seen.extend(settled_probe(&visit, priority));
         let wanted = self.leased_probes.end(&discovered);
-        self.priorities.insert(row.url.clone(), priority);
-        self.rows.push(*row);
+        self.priorities.insert(visit.url.clone(), priority);
+        self.visits.push(*visit);
         self.discover(wanted.into_iter().collect());
         self.give_up_claims(sequence);
         while let Some(change) = self.patterns.due(&self.rules) {
@@ -254,7 +254,7 @@ impl Queue {
     /// Forgets an admitted page. If the page is kept, pages that were not
     /// archived as its duplicates stay so.
     pub(super) fn forget(&mut self, page: UrlKey) {
-        if !self.rows.iter().any(|row| row.url.key() == page) {
+        if !self.visits.iter().any(|visit| visit.url.key() == page) {
             self.forgotten.insert(page);
             self.revoke_void();
         }
@@ -262,19 +262,19 @@ impl Queue {
 
     /// Queues again the pages that were not archived as duplicates of a forgotten page.
     fn revoke_void(&mut self) {
-        let is_void = |row: &mut VisitRecord| {
-            let original = row.duplicate_of.as_ref();
+        let is_void = |visit: &mut VisitRecord| {
+            let original = visit.duplicate_of.as_ref();
             let is_forgotten = original.is_some_and(|of| self.forgotten.contains(&of.key()));
-            !row.kept && !row.of_earlier && is_forgotten
+            !visit.kept && !visit.of_earlier && is_forgotten
         };
-        let void: Vec<VisitRecord> = self.rows.extract_if(.., is_void).collect();
-        for row in void {
-            self.totals.uncount(&row);
-            *self.pages.entry(row.url.host()).or_insert(0) -= u64::from(row.is_page());
-            let priority = self.priorities[&row.url];
-            let reached = self.reached.remove(&row.url).unwrap_or_default();
-            let found = DiscoveredUrl::new(row.url, row.depth, row.via);
-            let found = found.needed(row.requisite).with_priority_of(priority);
+        let void: Vec<VisitRecord> = self.visits.extract_if(.., is_void).collect();
+        for visit in void {
+            self.totals.uncount(&visit);
+            *self.pages.entry(visit.url.host()).or_insert(0) -= u64::from(visit.is_page());
+            let priority = self.priorities[&visit.url];
+            let reached = self.reached.remove(&visit.url).unwrap_or_default();
+            let found = DiscoveredUrl::new(visit.url, visit.depth, visit.via);
+            let found = found.needed(visit.requisite).with_priority_of(priority);
             self.reserve(&found, &reached);
             self.push(found);
         }
@@ -315,8 +315,8 @@ impl Queue {
     /// Ends the session, cleanly or by a death, and begins the next one.
     pub(super) fn begin_session(&mut self, now: Timestamp, in_order: bool) {
         for (_, ended) in std::mem::take(&mut self.early) {
-            let host = ended.visit.row.url.host();
-            *self.pages.entry(host).or_insert(0) -= u64::from(ended.visit.row.is_page());
+            let host = ended.visit.record.url.host();
+            *self.pages.entry(host).or_insert(0) -= u64::from(ended.visit.record.is_page());
             let leased = true;
             self.entries.push(Waiting {
                 leased,

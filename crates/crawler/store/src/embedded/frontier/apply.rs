@@ -44,9 +44,9 @@ impl Queue {
                 self.postpone(entry, *at);
             }
             Record::Settled(settled) => {
-                let row_place = settled.visit.row.excluding_pattern().map(|_| span.start);
+                let visit_place = settled.visit.record.excluding_pattern().map(|_| span.start);
                 self.apply_settled(settled);
-                self.state.patterns.apply_at(record, row_place);
+                self.state.patterns.apply_at(record, visit_place);
                 self.queue(settled.first, &settled.visit.finds);
             }
             Record::SeedAdopted { url } => {
@@ -95,17 +95,17 @@ impl Queue {
             }
             Record::Revoked {
                 entry,
-                row,
+                visit,
                 reached,
             } => {
-                self.state.voids.revoked(row);
+                self.state.voids.revoked(visit);
                 self.state.patterns.apply(record);
-                self.state.archive_cut |= row.warc_file.is_none() && self.state.archive.is_some();
-                self.state.totals.uncount(row);
+                self.state.archive_cut |= visit.warc_file.is_none() && self.state.archive.is_some();
+                self.state.totals.uncount(visit);
                 self.state.held.revoked(entry, reached);
-                let host = self.hosts.number(&row.url.host());
+                let host = self.hosts.number(&visit.url.host());
                 self.hosts.change(host, |host| {
-                    host.pages = host.pages.saturating_sub(u64::from(row.is_page()));
+                    host.pages = host.pages.saturating_sub(u64::from(visit.is_page()));
                 });
                 self.seen.add(&[seen_as(&entry.discovered)]);
                 self.queue_entry(entry);
@@ -127,19 +127,19 @@ impl Queue {
             visit,
             ..
         } = settled;
-        let row = &visit.row;
+        let record = &visit.record;
         let place = Place {
-            host: self.hosts.number(&row.url.host()),
-            rank: Rank::new(row.requisite, *priority, row.depth, *sequence),
+            host: self.hosts.number(&record.url.host()),
+            rank: Rank::new(record.requisite, *priority, record.depth, *sequence),
         };
-        self.keep_pace(&row.url.host(), *pace);
+        self.keep_pace(&record.url.host(), *pace);
         self.take_out(place);
-        self.state.totals.count(row);
-        self.state.voids.settled(row, *priority, &visit.reached);
-        self.seen.add(settled_probe(row, *priority).as_slice());
+        self.state.totals.count(record);
+        self.state.voids.settled(record, *priority, &visit.reached);
+        self.seen.add(settled_probe(record, *priority).as_slice());
         self.hosts.change(place.host, |host| {
-            host.pages += u64::from(row.is_page());
-            host.off_topic_streak.count(row);
+            host.pages += u64::from(record.is_page());
+            host.off_topic_streak.count(record);
         });
         if visit.archived.is_some() {
             self.state.archive.clone_from(&visit.archived);

@@ -50,7 +50,7 @@ impl Queue {
             for place in places {
                 let void = void_at(journal, place)?;
                 let is_seen = |key| self.seen.contains(key);
-                let found = requeued(&void.row, void.priority, is_seen);
+                let found = requeued(&void.visit, void.priority, is_seen);
                 self.revoke_as(journal, found, void)?;
             }
         }
@@ -96,7 +96,7 @@ impl Queue {
 fn void_at(journal: &Journal, place: Position) -> Result<Void, StoreFault> {
     match journal.replay(place)?.next_record()? {
         Some((_, Record::Settled(settled))) => Ok(Void {
-            row: settled.visit.row,
+            visit: settled.visit.record,
             reached: Vec::new(),
             priority: settled.priority,
         }),

@@ -21,7 +21,7 @@ impl Queue {
     ) -> Result<(), StoreFault> {
         let name = lease.url().host();
         let host = self.hosts.number(&name);
-        let is_page = matches!(&settlement, Settlement::Done(visit) if visit.row.is_page());
+        let is_page = matches!(&settlement, Settlement::Done(visit) if visit.record.is_page());
         self.hosts.change(host, |host| {
             host.leased = host.leased.saturating_sub(1);
             host.unrecorded += u64::from(is_page);
@@ -99,7 +99,7 @@ impl Queue {
         self.hold_claimed(journal, &mut visit.finds, &mut visit.excluded)?;
         visit.finds = self.only_new(visit.finds, &mut visit.excluded);
         let wanted_again = self.take_wanted_again(&mut visit.finds);
-        let page = u64::from(visit.row.is_page());
+        let page = u64::from(visit.record.is_page());
         let record = Record::Settled(SettledVisit {
             sequence: lease.entry.sequence,
             priority: lease.discovered().priority,
@@ -149,9 +149,11 @@ impl Queue {
         journal: &Journal,
         void: Void,
     ) -> Result<(), StoreFault> {
-        let row = &void.row;
-        let found = DiscoveredUrl::new(row.url.clone(), row.depth, row.via.clone());
-        let found = found.needed(row.requisite).with_priority_of(void.priority);
+        let visit = &void.visit;
+        let found = DiscoveredUrl::new(visit.url.clone(), visit.depth, visit.via.clone());
+        let found = found
+            .needed(visit.requisite)
+            .with_priority_of(void.priority);
         self.revoke_as(journal, found, void)
     }
 
@@ -162,9 +164,9 @@ impl Queue {
         journal: &Journal,
         void: Void,
     ) -> Result<(), StoreFault> {
-        let row = &void.row;
-        let found = DiscoveredUrl::new(row.url.clone(), row.depth, row.via.clone());
-        let found = found.needed(row.requisite).ordered();
+        let visit = &void.visit;
+        let found = DiscoveredUrl::new(visit.url.clone(), visit.depth, visit.via.clone());
+        let found = found.needed(visit.requisite).ordered();
         self.revoke_as(journal, found, void)
     }
 
@@ -175,10 +177,10 @@ impl Queue {
         discovered: DiscoveredUrl,
         void: Void,
     ) -> Result<(), StoreFault> {
-        let Void { row, reached, .. } = void;
+        let Void { visit, reached, .. } = void;
         let revoked = Record::Revoked {
             entry: QueueEntry::new(self.state.next_sequence, discovered),
-            row,
+            visit,
             reached,
         };
         self.record(journal, &revoked)

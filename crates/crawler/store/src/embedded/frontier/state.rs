@@ -60,7 +60,7 @@ pub(super) struct Voids {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(in super::super) struct Void {
     #[serde(with = "with_details")]
-    pub(in super::super) row: Box<VisitRecord>,
+    pub(in super::super) visit: Box<VisitRecord>,
     pub(in super::super) reached: Vec<PageUrl>,
     /// The priority of its queue entry; the next entry has the same score.
     pub(in super::super) priority: u8,
@@ -81,16 +81,16 @@ impl Voids {
     }
 
     /// Handles a finished visit.
-    pub(super) fn settled(&mut self, row: &VisitRecord, priority: u8, reached: &[PageUrl]) {
-        self.dropped.remove(&row.url.key());
-        let Some(original) = row.duplicate_of.as_ref().filter(|_| !row.of_earlier) else {
+    pub(super) fn settled(&mut self, visit: &VisitRecord, priority: u8, reached: &[PageUrl]) {
+        self.dropped.remove(&visit.url.key());
+        let Some(original) = visit.duplicate_of.as_ref().filter(|_| !visit.of_earlier) else {
             return;
         };
-        if row.kept {
+        if visit.kept {
             return;
         }
         let void = || Void {
-            row: Box::new(row.clone()),
+            visit: Box::new(visit.clone()),
             reached: reached.to_vec(),
             priority,
         };
@@ -102,10 +102,10 @@ impl Voids {
     }
 
     /// Handles a revoked visit record.
-    pub(super) fn revoked(&mut self, row: &VisitRecord) {
-        self.due.retain(|due| due.row.url != row.url);
+    pub(super) fn revoked(&mut self, visit: &VisitRecord) {
+        self.due.retain(|due| due.visit.url != visit.url);
         for dropped in self.dropped.values_mut() {
-            dropped.retain(|old| old.row.url != row.url);
+            dropped.retain(|old| old.visit.url != visit.url);
         }
     }
 }

@@ -49,7 +49,7 @@ impl ArchiveTail {
             Record::Archived { file, end } => self.durable = Some(ArchivePlace { file, end }),
             Record::Settled(settled) => {
                 let FinishedVisit {
-                    row,
+                    record,
                     archived: Some(span),
                     reached,
                     ..
@@ -63,13 +63,13 @@ impl ArchiveTail {
                 });
                 let priority = settled.priority;
                 self.settled.push(Void {
-                    row,
+                    visit: record,
                     reached,
                     priority,
                 });
             }
-            Record::Revoked { row, .. } if row.warc_file.is_none() => {
-                let is_its = |visit: &Void| visit.row.url == row.url;
+            Record::Revoked { visit, .. } if visit.warc_file.is_none() => {
+                let is_its = |settled: &Void| settled.visit.url == visit.url;
                 if let Some(place) = self.settled.iter().rposition(is_its) {
                     self.visits.remove(place);
                     self.settled.remove(place);
