@@ -1,9 +1,10 @@
 //! A page that repeats another, and its original: the texts that the crawl has, and the blocks and
 //! values that decided. `duplicates --diff` prints it.
 //!
-//! The journal contains the rows of both pages and the signature of the original. Texts are in the
-//! archive, for unarchived pages only with `--duplicate-text on`. A page with the same bytes as its
-//! original shares the original's text. If a page's text is missing, the values come from its row.
+//! The journal contains the visits of both pages and the signature of the original. Texts are in
+//! the archive, for unarchived pages only with `--duplicate-text on`. A page with the same bytes as
+//! its original shares the original's text. If a page's text is missing, the values come from its
+//! visit.
 
 use std::path::Path;
 
@@ -26,7 +27,7 @@ pub struct JudgedPair {
     /// The two pages.
     pub pair: Pair,
     /// The visit of the page that repeats the other.
-    pub row: VisitRecord,
+    pub visit: VisitRecord,
     /// Blocks that differ; `None` if a text is unknown.
     pub blocks: Option<Vec<DifferingBlock>>,
 }
@@ -83,8 +84,8 @@ impl JudgedPair {
                 member,
                 "it was not archived, and its text was not kept: crawl with --duplicate-text on",
             ),
-            verdict: self.row.fate.as_str(),
-            reason: self.row.reason_text(),
+            verdict: self.visit.fate.as_str(),
+            reason: self.visit.reason_text(),
             figures: &self.pair.figures,
             diff: difference.map(|(difference, (a, b))| difference.printed(a, b)),
             blocks: self
@@ -186,7 +187,7 @@ pub(crate) fn between(
     let by_canonical = rule == DuplicateRule::ByCanonical;
     Ok(Some(JudgedPair {
         pair: Pair::of(of_original, of_member, &thresholds, by_canonical),
-        row: visit.clone(),
+        visit: visit.clone(),
         blocks: blocks.map(|(page, original)| differing_blocks(&page, &original, frames)),
     }))
 }
@@ -205,26 +206,26 @@ fn original_page(url: &PageUrl, original: Option<&OriginalPage>) -> Result<ReadP
 
 /// Returns a page of the crawl with these settings, with its text if the archive has it.
 fn page(url: &PageUrl, history: &PageHistory, settings: &Settings) -> ReadPage {
-    let row = history.visit.as_ref();
-    let canonical = row.and_then(|row| row.canonical.as_ref());
+    let visit = history.visit.as_ref();
+    let canonical = visit.and_then(|visit| visit.canonical.as_ref());
     let mut page = PageOfPair {
         url: url.to_string(),
-        title: row.and_then(|row| row.title.clone()),
+        title: visit.and_then(|visit| visit.title.clone()),
         heading: None,
         canonical: canonical.map(PageUrl::to_string),
-        fingerprint: row.and_then(|row| row.fingerprint),
+        fingerprint: visit.and_then(|visit| visit.fingerprint),
         signature: history.text_signature(),
         text: PageTextState::NotKept,
     };
-    let Some(row) = row else {
+    let Some(visit) = visit else {
         return (page, None);
     };
     // A crawl compares a page under its final URL, after redirects.
-    let final_url = row.final_url.as_ref().unwrap_or(&row.url).as_str();
+    let final_url = visit.final_url.as_ref().unwrap_or(&visit.url).as_str();
     let pages = ArchivedPages::of(settings);
     let main_content = pages.archive.rules.main_content;
-    let read = match row.has_page() {
-        true => pages.read(row).map(|archived| {
+    let read = match visit.has_page() {
+        true => pages.read(visit).map(|archived| {
             let document = &archived.document;
             let judged = reading::page_text(document, main_content);
             page.heading = judged.heading.map(str::to_owned);
@@ -234,7 +235,7 @@ fn page(url: &PageUrl, history: &PageHistory, settings: &Settings) -> ReadPage {
                 reading::compared_page(final_url, document, main_content),
             ))
         }),
-        false => pages.duplicate_text(row).map(|kept| {
+        false => pages.duplicate_text(visit).map(|kept| {
             let kept = kept?;
             page.heading = kept.heading;
             let blocks = ComparedPage::of(&PageParts {

@@ -60,7 +60,7 @@ pub struct Explanation {
     /// The reason in words.
     pub reason: String,
     /// The visit, if the URL was visited.
-    pub row: Option<VisitRecord>,
+    pub visit: Option<VisitRecord>,
     /// The visit of the page that it repeats.
     pub original: Option<VisitRecord>,
     /// The topic's part, in a crawl with a topic.
@@ -98,15 +98,15 @@ pub struct Answer<'a> {
 impl Explanation {
     /// Returns the explanation for output.
     pub fn answer(&self) -> Answer<'_> {
-        let row = self.row.as_ref();
+        let visit = self.visit.as_ref();
         let blocks = self.blocks.as_deref();
         Answer {
             url: self.url.as_str(),
             verdict: self.verdict,
             reason: &self.reason,
-            canonical: row.and_then(|row| Some(row.canonical.as_ref()?.as_str())),
+            canonical: visit.and_then(|visit| Some(visit.canonical.as_ref()?.as_str())),
             topic: self.topic.as_ref(),
-            page: row.map(VisitRow),
+            page: visit.map(VisitRow),
             original: self.original.as_ref().map(VisitRow),
             blocks: blocks.map(PrintedBlock::with_original_first),
         }
@@ -137,7 +137,7 @@ impl Explanation {
             verdict,
             reason,
             topic,
-            row: page.visit,
+            visit: page.visit,
             original: original.and_then(|original| original.history.visit),
             blocks,
             url,
@@ -221,7 +221,7 @@ impl UrlHistory {
     /// Returns the topic's part in the decision; `None` in a crawl without a topic.
     fn topic_part(&self, settings: &Settings) -> Result<Option<TopicPart>, CommandError> {
         match (&self.page.visit, &self.queued) {
-            (Some(row), _) => Ok(TopicPart::of_page(settings, row)),
+            (Some(visit), _) => Ok(TopicPart::of_page(settings, visit)),
             (None, Some(found)) => TopicPart::of_link(settings, found),
             (None, None) => Ok(None),
         }
@@ -233,15 +233,17 @@ impl UrlHistory {
         settings: &Settings,
         form: &CanonicalForm,
     ) -> Result<(&'static str, String), CommandError> {
-        if let Some(row) = &self.page.visit {
+        if let Some(visit) = &self.page.visit {
             let kept = || "its content is new, and was archived".to_owned();
-            let mut reason = row.reason_text().unwrap_or_else(kept);
-            if let (Some(ReasonKind::DuplicateLinks), Some(via)) = (ReasonKind::of(row), &row.via) {
+            let mut reason = visit.reason_text().unwrap_or_else(kept);
+            if let (Some(ReasonKind::DuplicateLinks), Some(via)) =
+                (ReasonKind::of(visit), &visit.via)
+            {
                 reason.push_str(&format!(
                     "; linked from {via}, a duplicate that was not archived"
                 ));
             }
-            return Ok((row.fate.as_str(), reason));
+            return Ok((visit.fate.as_str(), reason));
         }
         if let Some(from) = &self.reached_from {
             return Ok((

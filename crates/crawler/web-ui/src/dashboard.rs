@@ -109,7 +109,7 @@ pub struct JudgedPair {
     /// The two pages.
     pub pair: Pair,
     /// The visit of the page that repeats the other.
-    pub row: VisitRecord,
+    pub visit: VisitRecord,
     /// The blocks that differ, if both texts are known.
     pub blocks: Vec<DifferingBlock>,
 }

@@ -168,7 +168,7 @@ fn queries(settings: &Settings, directory: &Path) -> CrawlQueries {
             let judged = pair::judged(&of_pair, url).map_err(|error| error.in_one_line())?;
             Ok(JudgedPair {
                 pair: judged.pair,
-                row: judged.row,
+                visit: judged.visit,
                 blocks: judged.blocks.unwrap_or_default(),
             })
         }),

@@ -28,7 +28,7 @@ pub(crate) fn run(args: &WhyArgs) -> Result<(), CommandError> {
 
 fn lines(answer: &Answer<'_>, explained: &Explanation) -> Vec<(&'static str, Option<String>)> {
     let of_topic = answer.topic.map(TopicPart::lines);
-    let (visit, original) = (explained.row.as_ref(), explained.original.as_ref());
+    let (visit, original) = (explained.visit.as_ref(), explained.original.as_ref());
     let place = |visit: &VisitRecord| {
         let (file, offset) = visit.warc_file.as_ref().zip(visit.warc_offset)?;
         Some(format!("{file} at {offset}"))

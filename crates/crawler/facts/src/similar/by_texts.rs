@@ -57,21 +57,21 @@ pub(super) fn decide_each(
     }
     let mut urls: HashSet<&str> = hits.iter().map(|hit| hit.url.as_str()).collect();
     urls.insert(page.as_str());
-    let mut rows: HashMap<String, VisitRecord> = HashMap::new();
-    for row in journal::visits(state)? {
-        let row = row?;
-        if urls.contains(row.url.as_str()) {
-            rows.insert(row.url.to_string(), row);
+    let mut visits: HashMap<String, VisitRecord> = HashMap::new();
+    for visit in journal::visits(state)? {
+        let visit = visit?;
+        if urls.contains(visit.url.as_str()) {
+            visits.insert(visit.url.to_string(), visit);
         }
     }
     let main_content = archived.archive.rules.main_content;
     let compared = |url: &str| -> Option<ComparedPage> {
-        let row = rows.get(url).filter(|row| row.has_page())?;
-        let url = row.final_url.as_ref().unwrap_or(&row.url).as_str();
-        match archived.read(row) {
+        let visit = visits.get(url).filter(|visit| visit.has_page())?;
+        let url = visit.final_url.as_ref().unwrap_or(&visit.url).as_str();
+        match archived.read(visit) {
             Ok(page) => Some(reading::compared_page(url, &page.document, main_content)),
             Err(trouble) => {
-                archived.count_unread(row, &trouble);
+                archived.count_unread(visit, &trouble);
                 None
             }
         }
@@ -81,12 +81,12 @@ pub(super) fn decide_each(
     };
     let learned = learned_frames(state);
     for hit in hits {
-        let (Some(row), Some(other)) = (rows.get(&hit.url), compared(&hit.url)) else {
+        let (Some(visit), Some(other)) = (visits.get(&hit.url), compared(&hit.url)) else {
             continue;
         };
         let frames = Frames {
             page: learned.of(&page.host()),
-            original: learned.of(&row.url.host()),
+            original: learned.of(&visit.url.host()),
             common: Some(&learned.common),
         };
         hit.by_texts = Some(ByTexts::of(&decide(&own, &other, frames, false)));

@@ -19,22 +19,22 @@ pub(super) struct CutPages {
 }
 
 impl CutPages {
-    pub(super) fn add(&mut self, row: &VisitRecord) {
-        let cuts = &row.details.cuts;
+    pub(super) fn add(&mut self, visit: &VisitRecord) {
+        let cuts = &visit.details.cuts;
         if cuts.is_empty() {
             return;
         }
-        self.totals.count(row);
+        self.totals.count(visit);
         let has_more = cuts.iter().any(|cut| cut.limit == Limit::Links);
         if has_more && self.with_more_links.len() < MAX_READ {
-            self.with_more_links.push(row.clone());
+            self.with_more_links.push(visit.clone());
         }
     }
 
-    pub(super) fn remove(&mut self, row: &VisitRecord) {
-        if !row.details.cuts.is_empty() {
-            self.totals.uncount(row);
-            self.with_more_links.retain(|known| known.url != row.url);
+    pub(super) fn remove(&mut self, visit: &VisitRecord) {
+        if !visit.details.cuts.is_empty() {
+            self.totals.uncount(visit);
+            self.with_more_links.retain(|known| known.url != visit.url);
         }
     }
 
@@ -46,16 +46,16 @@ impl CutPages {
             return None;
         }
         let pages = beyond_limits::pages(settings);
-        for row in &self.with_more_links {
+        for visit in &self.with_more_links {
             // A page that was not archived is not in the archive.
-            let Ok(page) = pages.read(row) else {
+            let Ok(page) = pages.read(visit) else {
                 continue;
             };
             let mut read = ReadLinks::default();
             for link in &page.document.links {
                 let is_read = read.has(link.kind);
                 if link.url == *url && !is_read {
-                    let page = row.final_url.as_ref().unwrap_or(&row.url);
+                    let page = visit.final_url.as_ref().unwrap_or(&visit.url);
                     return Some(beyond_limits::reason(page).1);
                 }
             }

@@ -80,15 +80,15 @@ pub(crate) async fn show(
 }
 
 fn page(frame: Frame, judged: &JudgedPair) -> DifferencePage {
-    let JudgedPair { pair, row, .. } = judged;
+    let JudgedPair { pair, visit, .. } = judged;
     let (original, member) = (&pair.original, &pair.member);
     DifferencePage {
         frame,
         linked: true,
         url: cut(&member.url, caps::ADDRESS),
-        verdict: row.fate.as_str(),
-        reason: cut(&row.reason_text().unwrap_or_default(), caps::REASON),
-        may_be_distinct: is_not_archived(row),
+        verdict: visit.fate.as_str(),
+        reason: cut(&visit.reason_text().unwrap_or_default(), caps::REASON),
+        may_be_distinct: is_not_archived(visit),
         figures: figures(judged),
         blocks: blocks(&judged.blocks),
         texts: [

@@ -228,7 +228,7 @@ fn judged(string: &str) -> JudgedPair {
     visit.reason = Some(Reason::said(string));
     JudgedPair {
         pair: Pair::of(page, member, &Thresholds::default(), false),
-        row: visit,
+        visit,
         blocks: vec![DifferingBlock {
             page: Some(string.to_owned()),
             original: Some(string.to_owned()),

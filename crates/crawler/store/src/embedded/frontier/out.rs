@@ -2,7 +2,7 @@
 //!
 //! An entry out on lease has no turn of its host. The URLs that its redirects claim are nobody
 //! else's (`claims.rs`), and a URL out as a probe is not queued as a page
-//! ([`LeasedProbes`](crate::LeasedProbes)). A quarantined entry is leased alone: while it is out,
+//! ([`LeasedProbes`]). A quarantined entry is leased alone: while it is out,
 //! no other lease begins. Until then, it has no turn of its host either.
 //!
 //! Invariant: an entry is out, quarantined, or neither; never both.
