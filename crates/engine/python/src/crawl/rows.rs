@@ -132,7 +132,7 @@ impl Rows {
             match &self.pages {
                 None => rows.push(Row::Visit(Box::new(visit))),
                 Some(pages) if pages.is_wanted(&visit.record) => {
-                    wanted.push(Arc::new(visit.record))
+                    wanted.push(Arc::new(visit.record));
                 }
                 Some(_) => {}
             }
