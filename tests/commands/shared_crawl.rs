@@ -1,6 +1,6 @@
 //! A crawl in a shared store: `import`, `nodes`, `verify --store`, and `--store` in place of DIR.
 //!
-//! Where PostgreSQL is not installed, the tests are ignored.
+//! The tests are ignored unless PostgreSQL is installed.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

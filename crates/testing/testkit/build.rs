@@ -6,7 +6,7 @@
 #[path = "src/postgres/programs.rs"]
 mod programs;
 
-/// Where Debian keeps the versions of the server.
+/// The directory in which Debian installs the versions of the server.
 const VERSIONS: &str = "/usr/lib/postgresql";
 
 fn main() {

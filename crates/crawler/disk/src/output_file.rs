@@ -10,7 +10,7 @@
 //! * A file that a later process continues stays after an interrupt: `export::WholeFile`.
 //! * A small file of a crawl goes through a [`Disk`](crate::Disk), which tests can make fail:
 //!   [`Disk::replace`](crate::Disk::replace).
-//! * A directory, or a hard link, is a [`DraftPath`] only: there is no open file.
+//! * A directory or a hard link has no open file, so it is a [`DraftPath`] alone.
 
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};

@@ -1,7 +1,7 @@
 //! The contract of a store, held against the shared store: one node that is alone, and three nodes
 //! in turns.
 //!
-//! Where PostgreSQL is not installed, the tests are ignored, and a line says so.
+//! The tests are ignored, with a message, unless PostgreSQL is installed.
 
 #![expect(clippy::unwrap_used, reason = "what the test unwraps is part of it")]
 

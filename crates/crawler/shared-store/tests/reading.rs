@@ -1,6 +1,6 @@
 //! Reading a shared crawl without taking part in it, and bringing an embedded crawl in.
 //!
-//! Where PostgreSQL is not installed, the tests are ignored.
+//! The tests are ignored unless PostgreSQL is installed.
 
 #![expect(clippy::unwrap_used, reason = "what the test unwraps is part of it")]
 

@@ -1,4 +1,4 @@
-//! Which discovered URLs are new, and the probes out on lease.
+//! The rule for new URLs, and the probes out on lease.
 //!
 //! A URL that was found only on unarchived pages ([`DiscoveredUrl::is_probed`]) is remembered under
 //! a key of its own. When it is also found elsewhere, it is new once more. After a visit it is

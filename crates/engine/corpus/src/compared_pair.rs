@@ -14,7 +14,7 @@ use crate::document::Content;
 use crate::measures::MeasuredDocument;
 use crate::reader::{Page, Reader};
 
-/// The rules by which two documents are compared.
+/// The rules for comparing two documents.
 #[derive(Clone, Debug)]
 pub struct PairRules {
     /// The shingles of resemblance and containment.

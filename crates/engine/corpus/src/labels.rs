@@ -49,7 +49,7 @@ enum Label {
 #[derive(Debug)]
 pub struct Labels(BTreeMap<(String, String), Label>);
 
-/// What a comparison finds about labelled documents.
+/// The result of a comparison of labelled documents.
 pub struct LabelEvaluation<'l> {
     labels: &'l Labels,
     labelled: HashSet<&'l str>,

@@ -1,4 +1,4 @@
-//! The order in which finished visits are recorded: the order of the archive.
+//! Finished visits, recorded in the order of the archive.
 //!
 //! See [`Frontier::settle`](crate::Frontier::settle). A visit that ends before its turn waits until
 //! all before it have been recorded. If the process dies meanwhile, it is never recorded: its URL

@@ -93,7 +93,7 @@ impl InFlight {
         }
     }
 
-    /// Forgets the crashed entries of hosts that leave this queue. None of them may be leased.
+    /// Forgets the crashed entries of hosts that leave this queue, which must not be leased.
     pub(super) fn forget(&mut self, is_theirs: impl Fn(&Place) -> bool) {
         let is_theirs = |crashed: &Crashed| crashed.place.as_ref().is_some_and(&is_theirs);
         self.crashed.retain(|_, crashed| !is_theirs(crashed));

@@ -1,9 +1,9 @@
 //! The leases out, and what they exclude.
 //!
 //! An entry out on lease has no turn of its host. The URLs that its redirects claim are nobody
-//! else's (`claims.rs`), and a URL out as a probe is not queued as a page
-//! ([`LeasedProbes`]). A quarantined entry is leased alone: while it is out,
-//! no other lease begins. Until then, it has no turn of its host either.
+//! else's (`claims.rs`), and a URL out as a probe is not queued as a page ([`LeasedProbes`]). A
+//! quarantined entry is leased alone: while it is out, no other lease begins. Until then, it has no
+//! turn of its host either.
 //!
 //! Invariant: an entry is out, quarantined, or neither; never both.
 
