@@ -14,21 +14,15 @@ use journal::StoreFault;
 use store::{Lease, LeaseFilter, Supply};
 use tokio::sync::watch;
 use tokio::task::{JoinError, JoinSet};
-use tokio::time::{Instant, Interval, MissedTickBehavior};
+use tokio::time::Instant;
 use web::Timestamp;
 
 use crate::context::CrawlContext;
 use crate::fault::Fault;
 use crate::page::{Outcome, visit};
 use crate::runtime::disk_space::{CHECK_EVERY, DiskSpaceMonitor};
+use crate::runtime::saves::{Saves, every};
 use crate::steps::reading::Kind;
-
-/// The interval for making settled visits durable.
-const SAVE_EVERY: Duration = Duration::from_secs(5);
-
-/// Payload bytes that are made durable without waiting for the interval. This bounds the work that
-/// a crash repeats.
-const SAVE_EVERY_BYTES: u64 = 64 << 20;
 
 /// The limits of a crawl.
 #[derive(Clone, Copy, Debug)]
@@ -144,15 +138,18 @@ impl Stop {
 /// # Errors
 /// [`Fault`] if our own machinery fails, or the disk stays full for too long.
 pub async fn run(context: &Arc<CrawlContext>, limits: Limits, stop: Stop) -> Result<Finish, Fault> {
+    let totals = context.frontier.stats().totals;
     let mut visits = ActiveVisits {
         in_flight: JoinSet::new(),
         requisites: 0,
-        pages: context.frontier.stats().totals.pages,
+        pages: totals.pages,
     };
-    let ended = run_and_close(context, limits, stop, &mut visits).await;
-    // After a fault no visit continues behind the caller's back.
+    let mut saves = Saves::from(totals.bytes);
+    let ended = run_and_close(context, limits, stop, &mut visits, &mut saves).await;
+    // After a fault no visit and no save continues behind the caller's back.
     visits.in_flight.shutdown().await;
-    ended
+    let saved = saves.finish().await;
+    ended.and_then(|finish| saved.map(|()| finish))
 }
 
 async fn run_and_close(
@@ -160,9 +157,11 @@ async fn run_and_close(
     limits: Limits,
     mut stop: Stop,
     visits: &mut ActiveVisits,
+    saves: &mut Saves,
 ) -> Result<Finish, Fault> {
     let mut monitor = DiskSpaceMonitor::new(&context.disk_space);
-    let mut ended = lease_until_done(context, limits, stop.clone(), visits, &mut monitor).await;
+    let leasing = lease_until_done(context, limits, stop.clone(), visits, saves, &mut monitor);
+    let mut ended = leasing.await;
     if !matches!(ended, Ok(_) | Err(Fault::NoSpace { .. })) {
         return ended;
     }
@@ -182,6 +181,7 @@ async fn run_and_close(
             ended = Ok(Finish::Interrupted);
         }
     }
+    saves.finish().await?;
     // Closed even after a second request, or the next session would blame the active pages for a
     // crash.
     context.close().await?;
@@ -194,16 +194,14 @@ async fn lease_until_done(
     limits: Limits,
     mut stop: Stop,
     visits: &mut ActiveVisits,
+    saves: &mut Saves,
     monitor: &mut DiskSpaceMonitor,
 ) -> Result<Finish, Fault> {
     let started = Instant::now();
-    let mut save = every(SAVE_EVERY);
     let mut check = every(CHECK_EVERY);
     let mut changes = context.overrides.changes();
     let mut stalls = context.stalls.changes();
     monitor.check().await?;
-    let received = || context.frontier.stats().totals.bytes;
-    let mut saved = received();
     loop {
         if let Some(finish) = limits.reached(context, started.elapsed()) {
             return Ok(finish);
@@ -212,6 +210,7 @@ async fn lease_until_done(
             monitor.check().await?;
         }
         if monitor.must_save(visits.in_flight.len()) {
+            saves.finish().await?;
             context.save().await?;
         }
         let overrides = context.overrides.current();
@@ -219,7 +218,7 @@ async fn lease_until_done(
             concurrency: overrides.concurrency.unwrap_or(limits.concurrency),
             ..limits
         };
-        let may_begin = !(monitor.pauses() || overrides.pause);
+        let may_begin = !(monitor.pauses() || overrides.pause || saves.are_behind(context));
         let supply = lease(context, limits, visits, may_begin).await?;
         let wake = match supply {
             Supply::Exhausted if limits.has_pages(context, visits) => return Ok(Finish::MaxPages),
@@ -240,22 +239,15 @@ async fn lease_until_done(
             () = stop.requested_times(1) => return Ok(Finish::Interrupted),
             Some(ended) = visits.in_flight.join_next() => {
                 visits.ended(ended)?;
-                if received().saturating_sub(saved) >= SAVE_EVERY_BYTES {
-                    saved = received();
-                    save.reset();
-                    context.save().await?;
-                }
+                saves.begin_if_due(context);
             }
+            saved = saves.next(context) => saved?,
             () = tokio::time::sleep_until(until(wake)) => {}
             () = out_of_time(limits.time, started) => {}
             Ok(()) = changes.changed() => {}
             () = context.frontier.changed() => {}
             Ok(()) = stalls.changed() => {}
             _ = check.tick() => monitor.check().await?,
-            _ = save.tick() => {
-                saved = received();
-                context.save().await?;
-            }
         }
     }
 }
@@ -277,12 +269,6 @@ async fn lease(
         pages => (pages, LeaseFilter::All),
     };
     context.frontier.lease(now, most, filter).await
-}
-
-fn every(period: Duration) -> Interval {
-    let mut ticks = tokio::time::interval_at(Instant::now() + period, period);
-    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    ticks
 }
 
 /// The longest wait for an event.

@@ -13,6 +13,7 @@ pub(crate) mod recent_texts;
 pub(crate) mod resuming;
 pub mod retry;
 pub(crate) mod robots_files;
+pub(crate) mod saves;
 pub(crate) mod seed_reports;
 pub(crate) mod shortest_ways;
 pub(crate) mod telemetry;

@@ -1,5 +1,5 @@
-//! Crawls on a disk that is full, read-only or broken, and of a web that never answers, in this
-//! process and on the runtime's paused clock.
+//! Crawls on a disk that is full, slow, read-only or broken, and of a web that never answers, in
+//! this process and on the runtime's paused clock.
 //!
 //! The web is a function and the disk a directory with a budget; store, archive and loop are the
 //! real ones.
@@ -30,7 +30,9 @@ use policy::Policy;
 use reading::ReadingRules;
 use requests::PacingRules;
 use sinks::warc::{check_file, name_of};
-use sinks::{ArchiveEnd, ArchiveOptions, WarcArchive};
+use sinks::{
+    ArchiveEnd, ArchiveOptions, Archived, CommitPoint, Sink, SinkFault, Visit, WarcArchive,
+};
 use store::{ComparisonOptions, EmbeddedStore, Frontier, FrontierRules, StoreOptions};
 use testkit::{CallKind, Failure, FaultyDisk, Plan, Random};
 use tokio::sync::Semaphore;
@@ -122,6 +124,32 @@ impl Fetch for Web {
     }
 }
 
+/// An archive on a disk that takes this long for a sync.
+struct SlowArchive {
+    archive: WarcArchive,
+    sync_takes: Duration,
+}
+
+#[async_trait]
+impl Sink for SlowArchive {
+    async fn write(&self, visit: Visit) -> Result<Archived, SinkFault> {
+        self.archive.write(visit).await
+    }
+
+    async fn sync(&self) -> Result<ArchiveEnd, SinkFault> {
+        sleep(self.sync_takes).await;
+        self.archive.sync().await
+    }
+
+    async fn set_commit_point(&self, point: Option<CommitPoint>) -> Result<(), SinkFault> {
+        self.archive.set_commit_point(point).await
+    }
+
+    async fn close(&self) -> Result<ArchiveEnd, SinkFault> {
+        self.archive.close().await
+    }
+}
+
 /// A machine with a small disk.
 struct Machine {
     directory: tempfile::TempDir,
@@ -129,6 +157,7 @@ struct Machine {
     web: Arc<Web>,
     clock: Clock,
     rules: DiskSpaceRules,
+    sync_takes: Duration,
 }
 
 /// A context, and the reserve of its disk.
@@ -150,6 +179,7 @@ impl Machine {
                 least,
                 patience: Duration::from_secs(patience),
             },
+            sync_takes: Duration::ZERO,
         }
     }
 
@@ -195,7 +225,10 @@ impl Machine {
             end: span.end,
         });
         let options = ArchiveOptions::new(self.clock.clone());
-        let sink = WarcArchive::open(reserved, &archive, options, end).unwrap();
+        let sink = SlowArchive {
+            archive: WarcArchive::open(reserved, &archive, options, end).unwrap(),
+            sync_takes: self.sync_takes,
+        };
         let directories = vec![self.state(), archive];
         let space = DiskSpace::new(plain, Some(Arc::clone(&reserve)), directories, self.rules);
         let context = Arc::new(self.context(store, sink, space));
@@ -205,7 +238,7 @@ impl Machine {
     fn context(
         &self,
         store: Arc<EmbeddedStore>,
-        sink: WarcArchive,
+        sink: SlowArchive,
         space: DiskSpace,
     ) -> CrawlContext {
         let pacing = PacingRules {
@@ -455,6 +488,30 @@ async fn time_limit_and_interrupt_hold_although_a_server_never_answers() {
         machine.web.is_silent.store(false, Ordering::Relaxed);
         machine.completes().await;
     }
+}
+
+/// The loop waited for each save: while a sync of the archive took half a minute, nothing ran.
+#[tokio::test(start_paused = true)]
+async fn visits_begin_while_the_disk_is_syncing() {
+    let machine = Machine {
+        sync_takes: Duration::from_secs(30),
+        ..Machine::new(0, 600)
+    };
+    let session = machine.session().await;
+    let one_at_a_time = Limits {
+        concurrency: 1,
+        ..LIMITS
+    };
+    let (_handle, stop) = crawl::stop();
+    // The first save begins after 5 s, and the 40 pages take 16 s.
+    let (ended, asked) = tokio::join!(
+        crawl::run(&session.context, one_at_a_time, stop),
+        after(Duration::from_secs(30), || machine.web.asked())
+    );
+    assert_eq!(ended.unwrap(), Finish::Exhausted);
+    assert_eq!(asked, PAGES + 1, "every page and robots.txt");
+    drop(session);
+    machine.is_complete();
 }
 
 /// The loop slept until a day after the session's start at most: from then on each wait was over at
