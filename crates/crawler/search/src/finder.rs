@@ -2,22 +2,20 @@
 //!
 //! A finder sees the last commit before it was opened, even if the crawl continues.
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::path::{Path, PathBuf};
 
 use sinks::ArchiveEnd;
-use tantivy::collector::{Collector, Count, TopDocs};
+use tantivy::collector::{Collector, Count};
 use tantivy::query::EnableScoring;
 use tantivy::schema::Value;
-use tantivy::{
-    DocAddress, DocId, Executor, Searcher, SegmentReader, TantivyDocument, TantivyError,
-};
+use tantivy::{DocAddress, Executor, Searcher, TantivyDocument};
 use web::Timestamp;
 
+use crate::best_hits::BestHits;
+use crate::columns::Columns;
 use crate::commit_payload::CommitPayload;
 use crate::fault::IndexFault;
-use crate::fields::{DATE, FILE, Fields, OFFSET};
+use crate::fields::Fields;
 use crate::plan::plan;
 use crate::query::clause::Query;
 use crate::writer::{guarded, open, searcher_of};
@@ -30,6 +28,8 @@ pub struct Finder {
     directory: PathBuf,
     fields: Fields,
     searcher: Searcher,
+    /// Columns of each segment.
+    columns: Vec<Columns>,
     threads: Executor,
     covered: CommitPayload,
 }
@@ -70,10 +70,13 @@ impl Finder {
     pub fn open(directory: &Path) -> Result<Self, IndexFault> {
         let (fields, index, covered) = open(directory)?;
         guarded(directory, || {
+            let searcher = searcher_of(&index)?;
+            let segments = searcher.segment_readers().iter();
             Ok(Self {
                 directory: directory.to_owned(),
                 fields,
-                searcher: searcher_of(&index)?,
+                columns: segments.map(Columns::of).collect::<tantivy::Result<_>>()?,
+                searcher,
                 threads: Executor::single_thread(),
                 covered,
             })
@@ -119,8 +122,9 @@ impl Finder {
         self.searcher.segment_readers().len()
     }
 
-    /// Returns the best hits after the first `offset`, best first. Skipped and returned hits
-    /// together are at most [`MAX_HITS`], and returned hits at most `limit`.
+    /// Returns the best hits after the first `offset`, best first; of equal scores, the page that
+    /// was fetched first. Skipped and returned hits together are at most [`MAX_HITS`], and returned
+    /// hits at most `limit`.
     ///
     /// # Errors
     /// [`IndexFault::Damaged`] if the index is damaged, [`IndexFault::Io`] if it cannot be read.
@@ -135,22 +139,15 @@ impl Finder {
             return Ok(Vec::new());
         }
         guarded(&self.directory, || {
-            let best = TopDocs::with_limit(limit).and_offset(offset);
-            let found = self.run(query, &best.order_by_score())?;
-            // Columns are opened once per segment, not once per hit.
-            let mut columns = HashMap::new();
-            let mut hits = Vec::with_capacity(found.len());
-            for (score, address) in found {
-                let number = address.segment_ord;
-                let of_segment = match columns.entry(number) {
-                    Entry::Occupied(open) => open.into_mut(),
-                    Entry::Vacant(new) => {
-                        new.insert(Columns::of(self.searcher.segment_reader(number))?)
-                    }
-                };
-                hits.push(self.hit(score, address, of_segment)?);
-            }
-            Ok(hits)
+            let best = BestHits {
+                limit: offset + limit,
+                columns: &self.columns,
+            };
+            let found = self.run(query, &best)?;
+            let found = found.into_iter().skip(offset);
+            found
+                .map(|(score, address)| self.hit(score, address))
+                .collect()
         })
     }
 
@@ -172,7 +169,8 @@ impl Finder {
             .search_with_executor(&*query, collector, &self.threads, scoring)
     }
 
-    fn hit(&self, score: f32, address: DocAddress, columns: &Columns) -> tantivy::Result<Hit> {
+    fn hit(&self, score: f32, address: DocAddress) -> tantivy::Result<Hit> {
+        let columns = &self.columns[address.segment_ord as usize];
         let page: TantivyDocument = self.searcher.doc(address)?;
         let text = |field| {
             let value = page.get_first(field);
@@ -194,8 +192,8 @@ impl Finder {
     /// [`IndexFault::Damaged`] if the index is damaged, [`IndexFault::Io`] if it cannot be read.
     pub fn locations(&self, mut each: impl FnMut(RecordLocation)) -> Result<(), IndexFault> {
         guarded(&self.directory, || {
-            for segment in self.searcher.segment_readers() {
-                let columns = Columns::of(segment)?;
+            let segments = self.searcher.segment_readers().iter();
+            for (segment, columns) in segments.zip(&self.columns) {
                 for page in segment.doc_ids_alive() {
                     each(columns.location(page)?);
                 }
@@ -215,39 +213,4 @@ impl Finder {
             Ok(damaged)
         })
     }
-}
-
-/// The columns of a segment.
-struct Columns {
-    files: tantivy::columnar::StrColumn,
-    offsets: tantivy::columnar::Column<u64>,
-    dates: tantivy::columnar::Column<u64>,
-}
-
-impl Columns {
-    fn of(segment: &SegmentReader) -> tantivy::Result<Self> {
-        let columns = segment.fast_fields();
-        Ok(Self {
-            files: columns.str(FILE)?.ok_or_else(|| missing(FILE))?,
-            offsets: columns.u64(OFFSET)?,
-            dates: columns.u64(DATE)?,
-        })
-    }
-
-    fn location(&self, page: DocId) -> tantivy::Result<RecordLocation> {
-        let number = self.files.ords().first(page).ok_or_else(|| missing(FILE))?;
-        let mut file = String::new();
-        self.files.ord_to_str(number, &mut file)?;
-        let offset = self.offsets.first(page).ok_or_else(|| missing(OFFSET))?;
-        Ok(RecordLocation { file, offset })
-    }
-
-    fn date(&self, page: DocId) -> tantivy::Result<Timestamp> {
-        let date = self.dates.first(page);
-        Ok(Timestamp::from_millis(date.ok_or_else(|| missing(DATE))?))
-    }
-}
-
-fn missing(column: &str) -> TantivyError {
-    TantivyError::SchemaError(format!("a page has no {column}"))
 }

@@ -8,10 +8,13 @@
 //! - An index is a function of the archive and records the end of the part that it covers
 //!   ([`Writer::covered`]).
 
+mod best_hits;
+mod columns;
 mod commit_payload;
 mod exclusion;
 mod fault;
 mod fields;
+mod fillers;
 mod finder;
 mod lazy_union;
 mod merging;
@@ -27,8 +30,9 @@ mod writer;
 pub use commit_payload::FORMAT;
 pub use fault::IndexFault;
 pub use fields::IndexPage;
+pub use fillers::MIN_MEMORY;
 pub use finder::{Finder, Hit, MAX_HITS, RecordLocation};
 pub use query::{MAX_CLAUSES, MAX_DEPTH, MAX_QUERY, MAX_WORDS, Query, QueryError, Reason};
 pub use searchable::Searchable;
 pub use snippet::{Snippet, Snippets};
-pub use writer::{IndexOptions, MIN_MEMORY, Writer, exists};
+pub use writer::{IndexOptions, Writer, exists};

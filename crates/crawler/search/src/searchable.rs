@@ -1,7 +1,7 @@
 //! The index as a sink. It passes every visit to the sink below and indexes visits with text, in
-//! its own thread.
+//! its own threads: one passes pages and commits to the [`Writer`], which may have more.
 //!
-//! Pages wait for that thread in a queue bounded in bytes; a full queue blocks callers, and so
+//! Pages wait for these threads in a queue bounded in bytes; a full queue blocks callers, and so
 //! slows down the crawl. The archive is authoritative: a kill loses the pages since the last
 //! commit, and the next opening reads them again from the archive.
 //!
@@ -187,8 +187,7 @@ fn run_commands(
     while let Some(command) = commands.blocking_recv() {
         match command {
             IndexCommand::Add(page, permit) => {
-                index.add(page)?;
-                drop(permit);
+                index.add_budgeted((page, Some(permit)))?;
             }
             IndexCommand::Commit(covered) => index.commit(covered)?,
             IndexCommand::Close(covered, closed) => {

@@ -1,13 +1,14 @@
-//! Writes an index: page by page, in one thread, in bounded memory.
+//! Writes an index, page by page, in bounded memory.
 //!
 //! tantivy's writer has threads and a queue of 10,000 documents of any size. Here its segments are
-//! filled directly, so memory stays within the option and errors are returned where they occur;
-//! tantivy's writer only commits, merges and removes segments.
+//! filled directly ([`crate::fillers`]), so memory stays within the option and an error is returned
+//! by the next call at the latest; tantivy's writer only commits, merges and removes segments.
 //!
 //! Invariant: after a commit the index contains every selected page of the archive up to
 //! [`CommitPayload::end`], once, and no page after it. A page that was added later appears with the
 //! next commit, or never.
 
+use std::num::NonZeroUsize;
 use std::ops::Bound;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -15,17 +16,18 @@ use std::path::{Path, PathBuf};
 use sinks::ArchiveEnd;
 use tantivy::collector::Count;
 use tantivy::directory::MmapDirectory;
-use tantivy::indexer::{AddOperation, IndexWriterOptions, NoMergePolicy, SegmentWriter};
+use tantivy::indexer::{IndexWriterOptions, NoMergePolicy};
 use tantivy::query::{AllQuery, BooleanQuery, Query, RangeQuery, TermQuery};
 use tantivy::schema::IndexRecordOption;
 use tantivy::{
-    Index, IndexReader, IndexSettings, IndexWriter, ReloadPolicy, Searcher, Segment, TantivyError,
-    Term,
+    Index, IndexReader, IndexSettings, IndexWriter, ReloadPolicy, Searcher, SegmentMeta,
+    TantivyError, Term,
 };
 
 use crate::commit_payload::{CommitPayload, file_order};
 use crate::fault::IndexFault;
-use crate::fields::{Fields, IndexPage, PageDocument, address_words};
+use crate::fields::{Fields, IndexPage};
+use crate::fillers::{BudgetedPage, Fillers};
 use crate::merging::Tiers;
 
 /// Options of an index.
@@ -33,15 +35,15 @@ use crate::merging::Tiers;
 pub struct IndexOptions {
     /// Its directory.
     pub directory: PathBuf,
-    /// Maximum bytes of a segment in memory; at least [`MIN_MEMORY`]. At least half of it is
+    /// Maximum bytes of the segments in memory; at least [`MIN_MEMORY`]. At least half of it is
     /// available to pages, regardless of the size of an empty segment.
     pub memory: u64,
+    /// Maximum number of segments that are filled at a time, each in its own thread. They share
+    /// `memory`, so it is also at most `memory` / [`MIN_MEMORY`].
+    pub segments: NonZeroUsize,
     /// Selection of pages and texts, as one word: an index with another selection is not used.
     pub rules: String,
 }
-
-/// Minimum memory of a segment in bytes: with less there would be a segment for every few pages.
-pub const MIN_MEMORY: u64 = 8 << 20;
 
 /// Memory of tantivy's writer: the minimum, since it never gets a page.
 const IDLE: usize = 15_000_000;
@@ -52,32 +54,8 @@ pub struct Writer {
     fields: Fields,
     index: Index,
     writer: IndexWriter,
-    memory: usize,
-    filling: Option<OpenSegment>,
+    fillers: Fillers,
     covered: CommitPayload,
-}
-
-/// A segment in memory.
-struct OpenSegment {
-    segment: Segment,
-    pages: SegmentWriter,
-    /// Size in bytes of a full segment.
-    full: usize,
-}
-
-impl OpenSegment {
-    fn begin(index: &Index, memory: usize) -> tantivy::Result<Self> {
-        let segment = index.new_segment();
-        let pages = SegmentWriter::for_segment(memory, segment.clone())?;
-        // An empty segment reports 10 MiB, most of it untouched: with the minimum memory, each page
-        // would fill a segment.
-        let full = memory.max(pages.mem_usage() + memory / 2);
-        Ok(Self {
-            segment,
-            pages,
-            full,
-        })
-    }
 }
 
 impl Writer {
@@ -147,10 +125,9 @@ impl Writer {
         Ok(Self {
             directory: options.directory.clone(),
             fields,
+            fillers: Fillers::new(&index, fields, options.memory, options.segments),
             index,
             writer,
-            memory: usize::try_from(options.memory.max(MIN_MEMORY)).unwrap_or(usize::MAX),
-            filling: None,
             covered,
         })
     }
@@ -165,8 +142,13 @@ impl Writer {
     ///
     /// # Errors
     /// [`IndexFault::Io`] if the disk is too full for a segment; [`IndexFault::Damaged`] if tantivy
-    /// fails. The pages since the last commit are then lost.
+    /// fails. The cause may be an earlier page. The pages since the last commit are then lost.
     pub fn add(&mut self, page: IndexPage) -> Result<(), IndexFault> {
+        self.add_budgeted((page, None))
+    }
+
+    /// Adds a page, and releases its budget when the page is in a segment.
+    pub(crate) fn add_budgeted(&mut self, page: BudgetedPage) -> Result<(), IndexFault> {
         let directory = self.directory.clone();
         writing(&directory, || self.add_now(page))
     }
@@ -190,40 +172,20 @@ impl Writer {
         self.commit(end)
     }
 
-    fn add_now(&mut self, page: IndexPage) -> tantivy::Result<()> {
-        let filling = match &mut self.filling {
-            Some(filling) => filling,
-            none => none.insert(OpenSegment::begin(&self.index, self.memory)?),
-        };
-        let document = PageDocument {
-            fields: self.fields,
-            address: address_words(page.url.as_str()),
-            page,
-        };
-        let opstamp = 0;
-        filling
-            .pages
-            .add_document(AddOperation { opstamp, document })?;
-        if filling.pages.mem_usage() >= filling.full {
-            self.flush()?;
-        }
-        Ok(())
+    fn add_now(&mut self, page: BudgetedPage) -> tantivy::Result<()> {
+        let written = self.fillers.add(page)?;
+        self.append(written)
     }
 
-    /// Writes the segment that is being filled.
-    fn flush(&mut self) -> tantivy::Result<()> {
-        let Some(OpenSegment { segment, pages, .. }) = self.filling.take() else {
-            return Ok(());
-        };
-        let count = pages.max_doc();
-        pages.finalize()?;
-        let segment = segment.with_max_doc(count).meta().clone();
-        segment.untrack_temp_docstore();
-        self.writer.add_segment(segment)
+    /// Appends segments to the index: the next commit makes them visible.
+    fn append(&self, segments: Vec<SegmentMeta>) -> tantivy::Result<()> {
+        let mut segments = segments.into_iter();
+        segments.try_for_each(|segment| self.writer.add_segment(segment))
     }
 
     fn commit_now(&mut self, end: Option<ArchiveEnd>) -> tantivy::Result<()> {
-        self.flush()?;
+        let written = self.fillers.flush()?;
+        self.append(written)?;
         self.covered.end = end;
         let mut commit = self.writer.prepare_commit()?;
         commit.set_payload(&self.covered.write());

@@ -4,6 +4,7 @@
 //! are added by the same code as during a crawl. An unusable index is quarantined, with a warning.
 
 use std::collections::HashMap;
+use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -13,7 +14,7 @@ use messages::{CommandError, SlowProgress, fault, pasted, printable, remedy_of, 
 use policy::Policy;
 use search::{IndexFault, IndexOptions, IndexPage, Searchable, Writer};
 use settings::rules::index_rules;
-use settings::{Settings, crawl_directory};
+use settings::{Settings, crawl_directory, machine};
 use sinks::warc::{ReadFault, Record, WarcReader, WarcStream, is_foreign, locate, name_of};
 use sinks::{ArchiveEnd, IndexText, Sink};
 use store::EmbeddedStore;
@@ -25,11 +26,17 @@ const COMMIT_EVERY: usize = 256 << 20;
 /// Bytes of a record that are held in memory; the rest of a body is spooled.
 const HELD: usize = 256 << 10;
 
-/// Returns the options for writing the index of a crawl.
+/// Maximum number of segments filled at a time. Merges, in one thread, must keep up.
+const MAX_SEGMENTS: usize = 8;
+
+/// Returns the options for writing the index of a crawl. Half of the processors fill segments:
+/// indexing a page costs about as much as the rest of its life.
 pub fn options(settings: &Settings) -> IndexOptions {
     IndexOptions {
         directory: crawl_directory::search_index(&settings.out),
         memory: settings.index_memory.0,
+        segments: NonZeroUsize::new((machine::cores() / 2).min(MAX_SEGMENTS))
+            .unwrap_or(NonZeroUsize::MIN),
         rules: index_rules(settings),
     }
 }

@@ -1,7 +1,8 @@
 //! The cost of a search index and the latency of its answers: pages of 24 KB of prose through the
 //! index and the archive, then queries of mixed kinds.
 //!
-//! - the writer alone: processor time of its thread for a page, flushing and committing included;
+//! - the writer alone: pages a second and processor time of all its threads for a page, flushing,
+//!   committing and merging included;
 //! - the sink over an archive: pages a second, disk space, memory (VmHWM);
 //! - 1,000 queries for ten hits each: median, 99th percentile and worst, with and without snippets,
 //!   which are read from the archive, and the same of each kind of query;
@@ -9,7 +10,7 @@
 //!
 //! ```text
 //! cargo run --release -p benches --bin bench-search -- [--pages 100000] \
-//!     [--memory-mib 32] [--threads 2] [--keep DIR]
+//!     [--memory-mib 32] [--segments 1] [--threads 2] [--keep DIR]
 //! ```
 //!
 //! With `--keep`, index and archive stay in that directory, and a second run with the same pages
@@ -20,6 +21,7 @@
 mod scan;
 
 use std::error::Error;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -56,6 +58,9 @@ struct Options {
     /// Memory of the writer, MiB
     #[arg(long, default_value_t = 32)]
     memory_mib: u64,
+    /// Segments that are filled at a time
+    #[arg(long, default_value_t = NonZeroUsize::MIN)]
+    segments: NonZeroUsize,
     /// Seed of pages and queries
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -169,6 +174,7 @@ fn index_options(options: &Options, directory: &Path) -> IndexOptions {
     IndexOptions {
         directory: directory.to_owned(),
         memory: options.memory_mib << 20,
+        segments: options.segments,
         rules: "unique-main".to_owned(),
     }
 }
@@ -177,29 +183,34 @@ fn index_options(options: &Options, directory: &Path) -> IndexOptions {
 fn alone(options: &Options, corpus: &Corpus, directory: &Path) -> Result<(), Failure> {
     let count = ALONE.min(options.pages);
     let mut writer = Writer::create(&index_options(options, directory))?;
-    let (mut spent, mut bytes) = (Duration::ZERO, 0);
+    let mut pages = Vec::with_capacity(count);
     for number in 0..count {
         let (exchange, text) = read(corpus, number)?;
-        bytes += text.text.len();
-        let page = IndexPage {
+        pages.push(IndexPage {
             url: exchange.url,
             at: exchange.started,
             file: "crawl-20260101000000-00001.warc.gz".into(),
             offset: number as u64,
             text,
-        };
-        let begun = thread_time()?;
-        writer.add(page)?;
-        spent += thread_time()?.saturating_sub(begun);
+        });
     }
-    let begun = thread_time()?;
+    let bytes: usize = pages.iter().map(|page| page.text.text.len()).sum();
+    let (begun, cpu) = (Instant::now(), process_time()?);
+    for page in pages {
+        writer.add(page)?;
+    }
     writer.close(None)?;
-    spent += thread_time()?.saturating_sub(begun);
+    let spent = process_time()?.saturating_sub(cpu);
     println!(
-        "writer alone: {:.0} CPU µs a page of {} bytes of text, {} MiB of memory asked for",
+        "writer alone: {:.0} pages/s, {:.0} CPU µs a page of {} bytes of text, {} segments at a \
+         time in {} MiB; peak memory {:.0} MiB, {} MiB of it pages",
+        count as f64 / begun.elapsed().as_secs_f64(),
         spent.as_secs_f64() * 1e6 / count as f64,
         bytes / count,
-        options.memory_mib
+        options.segments,
+        options.memory_mib,
+        peak_mib()?,
+        bytes >> 20
     );
     Ok(())
 }
@@ -337,10 +348,6 @@ fn compare(finder: &Finder, scan: Scan) -> Result<(), Failure> {
          queries with any"
     );
     Ok(())
-}
-
-fn thread_time() -> Result<Duration, Failure> {
-    Ok(clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID)?.into())
 }
 
 fn process_time() -> Result<Duration, Failure> {

@@ -6,8 +6,10 @@
 )]
 
 mod plain;
+mod segments;
 
 use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 
 use proptest::prelude::*;
 use search::{Finder, IndexOptions, IndexPage, Query, Snippets, Writer};
@@ -128,6 +130,7 @@ fn options(directory: &std::path::Path) -> IndexOptions {
     IndexOptions {
         directory: directory.join("search"),
         memory: 0,
+        segments: NonZeroUsize::MIN,
         rules: "unique".to_owned(),
     }
 }
@@ -141,8 +144,14 @@ fn end(pages: usize) -> Option<ArchiveEnd> {
 
 /// Returns an index of these pages, with a commit after this many each.
 fn index(pages: &[Page], commit_every: usize) -> (tempfile::TempDir, Finder) {
+    index_by(pages, commit_every, 1)
+}
+
+/// Returns an index of these pages with up to `segments` filled at a time.
+fn index_by(pages: &[Page], commit_every: usize, segments: usize) -> (tempfile::TempDir, Finder) {
     let directory = tempfile::tempdir().unwrap();
-    let mut writer = Writer::create(&options(directory.path())).unwrap();
+    let options = segments::options(directory.path(), segments);
+    let mut writer = Writer::create(&options).unwrap();
     for (number, one) in pages.iter().enumerate() {
         writer.add(page(number, one)).unwrap();
         if (number + 1) % commit_every == 0 {
@@ -169,9 +178,18 @@ fn found(finder: &Finder, query: &str) -> Vec<usize> {
 
 #[test]
 fn two_hundred_random_queries_find_what_a_plain_scan_finds() {
+    finds_what_a_plain_scan_finds(1);
+}
+
+#[test]
+fn an_index_filled_by_several_threads_finds_what_a_plain_scan_finds() {
+    finds_what_a_plain_scan_finds(3);
+}
+
+fn finds_what_a_plain_scan_finds(segments: usize) {
     let pages = random_pages(1, 1_500, 30);
     let all: Vec<Words> = pages.iter().map(Words::of).collect();
-    let (_directory, finder) = index(&pages, 700);
+    let (_directory, finder) = index_by(&pages, 700, segments);
     let random = &mut Random::of(2, 0);
     let mut fruitful = 0;
     for _ in 0..200 {
