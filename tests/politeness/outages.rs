@@ -1,15 +1,15 @@
 //! Hosts that fail for a while, for good, or from the start: no page of theirs is lost, and each is
 //! left alone meanwhile.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
 use testkit::{Log, Reply, Request, Server, Site};
 
-use crate::support::Crawl;
 use crate::support::pages::{NONE, number_of, page};
+use crate::support::{Crawl, json_lines};
 
 /// The pages of a host: page 0 leads to all of them.
 const PAGES: u64 = 12;
@@ -106,6 +106,33 @@ fn a_host_that_fails_for_a_while_rests_and_loses_no_page() {
             "{host}: {requests}"
         );
     }
+    crawl.is_sound();
+}
+
+/// One connection of thousands was lost, at a robots.txt, and a crawl of two seconds took thirty.
+#[test]
+fn a_page_whose_connection_is_lost_once_is_requested_again_a_second_later() {
+    let lost: Mutex<HashSet<String>> = Mutex::default();
+    let server = Server::spawn_thread(Site::new(move |request| {
+        let is_first = || lost.lock().unwrap().insert(request.host.clone());
+        match (request.host.as_str(), request.path()) {
+            ("robots.test", "/robots.txt") if is_first() => Reply::raw(""),
+            ("page.test", "/3") if is_first() => Reply::raw(HALF_A_PAGE),
+            (_, "/robots.txt") => Reply::status(404),
+            _ => index(request),
+        }
+    }));
+    let hosts = ["robots.test", "page.test"];
+    let seeds = hosts.map(|host| server.url(host, "/0"));
+    let crawl = Crawl::of(&server, &hosts).seeds(&seeds);
+    let summary = crawl.complete();
+    assert_eq!(summary["pages"], 2 * PAGES);
+    assert_eq!(summary["retries"], 2);
+    let log = std::fs::read_to_string(crawl.out().join("crawl.log")).unwrap();
+    let lines = json_lines(&log).into_iter();
+    let postponed = lines.filter(|line| line["message"] == "will be tried again");
+    let waits: Vec<Value> = postponed.map(|line| line["wait"].clone()).collect();
+    assert_eq!(waits, ["1s", "1s"]);
     crawl.is_sound();
 }
 

@@ -9,8 +9,10 @@
 //! | 4xx, even 401 and 403 | no rules: everything may be asked | 24 h |
 //! | 429, 5xx | the host is in trouble: nothing may be asked | 30 s |
 //! | no response, no address, a private address | nothing may be asked | 30 s |
+//! | the connection is lost | nothing may be asked | 1 s at first, then 40 s |
 //!
-//! The row for 429 is not in the RFC; Google does the same.
+//! The row for 429 is not in the RFC; Google does the same. The time after a lost connection is the
+//! wait of the page ([`Consequence`]).
 //!
 //! Every request waits for its host, the hops of a redirect too. Rules that hold for a day outlast
 //! the process: callers store [`RobotsResponse::read`] and give it back with
@@ -23,7 +25,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
-use requests::PacedResponse;
+use requests::{Consequence, FailureKind, PacedResponse};
 use web::{
     CanonicalForm, Clock, DecodeError, Exchange, Host, MAX_ROBOTS_BYTES, PageUrl, RobotsRules,
     Timestamp, UrlError, decode, gunzip, robots_text, whole_lines,
@@ -111,6 +113,17 @@ pub enum RobotsError {
     /// The file cannot be decoded, so its rules are unknown.
     #[error("it is {0}")]
     Coding(DecodeError),
+}
+
+impl RobotsError {
+    /// Returns the kind of failure if there was no response.
+    #[must_use]
+    pub const fn kind(&self) -> Option<FailureKind> {
+        match self {
+            Self::Lost(failure) => Some(failure.kind()),
+            Self::Status(_) | Self::Coding(_) => None,
+        }
+    }
 }
 
 /// The rules of one origin. The task that fetches them holds `asking`; other tasks wait there and
@@ -203,7 +216,7 @@ impl RobotsCache {
         }
         let (mut exchanges, mut requested) = (Vec::new(), Vec::new());
         let file = self.follow(url, &mut exchanges, &mut requested).await;
-        let until = self.clock.now() + file.holds();
+        let until = self.clock.now() + file.holds(origin.was_unreachable());
         let read = file.to_remember(until);
         RobotsResponse {
             exchanges,
@@ -360,10 +373,16 @@ impl RobotsFile {
         }
     }
 
-    fn holds(&self) -> Duration {
+    /// Returns the time that the file holds, by whether it was unreachable the time before.
+    fn holds(&self, was_unreachable: bool) -> Duration {
         match self {
             Self::Given(_) | Self::Missing => HOLDS,
-            Self::Unreachable(_) => HOLDS_UNREACHABLE,
+            Self::Unreachable(error) => match error.kind() {
+                Some(kind @ (FailureKind::Disconnected | FailureKind::Connect)) => {
+                    Consequence::of_robots(Some(kind)).wait(0, !was_unreachable)
+                }
+                _ => HOLDS_UNREACHABLE,
+            },
         }
     }
 
@@ -421,6 +440,14 @@ impl Origin {
         let known = self.known();
         let response = known.as_ref().map(|known| &known.response);
         response.filter(|response| response.until > now).cloned()
+    }
+
+    /// Returns true if the last fetch of the file failed.
+    fn was_unreachable(&self) -> bool {
+        let known = self.known();
+        known
+            .as_ref()
+            .is_some_and(|known| known.response.error.is_some())
     }
 }
 

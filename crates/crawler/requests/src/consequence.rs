@@ -27,6 +27,11 @@
 //!   and a page that always fails is given up.
 //! - **The page's**: it is final, or counted.
 //!
+//! A connection that is reset, refused or closed early may be an accident of a busy server. If the
+//! host is otherwise well, the page, or its robots.txt, is requested again as soon as the host has
+//! rested; the waits after that are longer than after other failures. Otherwise one lost connection
+//! of a quick crawl would decide when it ends.
+//!
 //! The pacer acts on [`Rest`], the crawl on the other consequences. Never ask about a status that
 //! does not mean a failure.
 
@@ -69,12 +74,20 @@ pub struct Consequence {
     pub rest: Rest,
     /// Maximum number of visits to the page that count. 1: the failure is final.
     pub tries: u32,
-    /// The wait of the page before the second visit. It doubles.
-    pub wait: Duration,
+    /// The wait of the page before the second visit while its host is well.
+    first: Duration,
+    /// The wait while the host is unwell. While it is well, this wait doubles with each visit.
+    later: Duration,
 }
 
+/// The first back-off of a host by default: a shorter wait of its page would have no effect.
+const AT_ONCE: Duration = Duration::from_secs(1);
 const SOON: Duration = Duration::from_secs(10);
 const LATER: Duration = Duration::from_secs(30);
+/// The waits after a first wait of [`AT_ONCE`]. They make up for it: a host that is down gets as
+/// much time to recover as with [`SOON`] and [`LATER`].
+const SOON_AFTER: Duration = Duration::from_secs(15);
+const LATER_AFTER: Duration = Duration::from_secs(40);
 
 impl Consequence {
     /// Returns the consequences of a response with this status, which is neither a page nor a
@@ -95,11 +108,12 @@ impl Consequence {
     #[must_use]
     pub const fn of_failure(kind: FailureKind) -> Self {
         match kind {
-            FailureKind::Disconnected
-            | FailureKind::Connect
-            | FailureKind::Tls
-            | FailureKind::Timeout
-            | FailureKind::TooSlow => Self::new(Blame::Host, Rest::AtOnce, 3, SOON),
+            FailureKind::Disconnected | FailureKind::Connect => {
+                Self::new(Blame::Host, Rest::AtOnce, 3, SOON_AFTER).at_once_first()
+            }
+            FailureKind::Tls | FailureKind::Timeout | FailureKind::TooSlow => {
+                Self::new(Blame::Host, Rest::AtOnce, 3, SOON)
+            }
             FailureKind::Protocol => Self::new(Blame::Host, Rest::AtOnce, 2, SOON),
             FailureKind::Dns => Self::new(Blame::Host, Rest::AtOnce, 2, LATER),
             FailureKind::Proxy => Self::new(Blame::Network, Rest::AtOnce, 3, SOON),
@@ -125,10 +139,24 @@ impl Consequence {
             None => Self::new(Blame::Host, Rest::Usual, 3, LATER),
         };
         match own.blame {
-            Blame::Host | Blame::Network if own.tries > 1 => {
-                Self::new(own.blame, own.rest, 3, LATER)
-            }
+            Blame::Host | Blame::Network if own.tries > 1 => match failure {
+                Some(FailureKind::Disconnected | FailureKind::Connect) => {
+                    Self::new(own.blame, own.rest, 3, LATER_AFTER).at_once_first()
+                }
+                _ => Self::new(own.blame, own.rest, 3, LATER),
+            },
             _ => own,
+        }
+    }
+
+    /// Returns the wait of a page before its next visit. `attempts` counts the visits before this
+    /// one that count; `host_is_well` is true if the host's response before this failure was good.
+    #[must_use]
+    pub fn wait(self, attempts: u32, host_is_well: bool) -> Duration {
+        match attempts {
+            _ if !host_is_well => self.later,
+            0 => self.first,
+            _ => self.later * 2_u32.saturating_pow(attempts),
         }
     }
 
@@ -145,7 +173,15 @@ impl Consequence {
             blame,
             rest,
             tries,
-            wait,
+            first: wait,
+            later: wait,
+        }
+    }
+
+    const fn at_once_first(self) -> Self {
+        Self {
+            first: AT_ONCE,
+            ..self
         }
     }
 }
@@ -203,6 +239,36 @@ mod tests {
             let found = Consequence::of_failure(kind);
             let expected = (blame, rest, tries);
             assert_eq!((found.blame, found.rest, found.tries), expected, "{kind}");
+        }
+    }
+
+    /// A host that is down is asked at the end of its back-off and of the wait of its only page.
+    /// After six failures in a row, 63 s of back-off, a host without pages had its last chance.
+    #[test]
+    fn a_lost_connection_is_repeated_soon_and_a_host_that_is_down_gets_no_less_time() {
+        let time_of_six = |consequence: Consequence| {
+            let mut time = Duration::ZERO;
+            for failures in 0..5 {
+                let back_off = Duration::from_secs(1 << failures);
+                let wait = consequence.wait(failures.min(1), failures == 0);
+                time += wait.max(back_off);
+            }
+            time.as_secs()
+        };
+        for lost in [FailureKind::Disconnected, FailureKind::Connect] {
+            for (of_lost, of_other) in [
+                (
+                    Consequence::of_failure(lost),
+                    Consequence::of_failure(FailureKind::Timeout),
+                ),
+                (
+                    Consequence::of_robots(Some(lost)),
+                    Consequence::of_robots(Some(FailureKind::Timeout)),
+                ),
+            ] {
+                assert_eq!(of_lost.wait(0, true), Duration::from_secs(1));
+                assert!(time_of_six(of_lost) >= time_of_six(of_other));
+            }
         }
     }
 

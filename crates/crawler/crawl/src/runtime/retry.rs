@@ -25,10 +25,7 @@ pub enum VisitFailure {
 impl VisitFailure {
     /// Returns the failure of a page whose robots.txt is unavailable.
     pub(crate) fn of_robots(error: &RobotsError) -> Self {
-        Self::Robots(match error {
-            RobotsError::Lost(failure) => Some(failure.kind()),
-            RobotsError::Status(_) | RobotsError::Coding(_) => None,
-        })
+        Self::Robots(error.kind())
     }
 
     /// Returns what follows.
@@ -59,9 +56,9 @@ pub enum Decision {
 /// Decides about a failed visit. `attempts` counts the visits before this one that count, `tries`
 /// is the user's limit. `host_is_well` is true if the host's response before this failure was good.
 ///
-/// The wait doubles with each visit that counts. The first failure of a page always counts, since
-/// from then on the page is requested only while its host is well (`runtime/politeness.rs`). A
-/// later failure of the host or the network does not count while the host is unwell.
+/// The first failure of a page always counts, since from then on the page is requested only while
+/// its host is well (`runtime/politeness.rs`). A later failure of the host or the network does not
+/// count while the host is unwell.
 #[must_use]
 pub fn decide(failure: VisitFailure, attempts: u32, tries: u32, host_is_well: bool) -> Decision {
     let consequence = failure.consequence();
@@ -75,19 +72,15 @@ pub fn decide(failure: VisitFailure, attempts: u32, tries: u32, host_is_well: bo
     if !consequence.may_pass() || tries == 1 && !is_ours {
         return Decision::GiveUp;
     }
+    let wait = consequence.wait(attempts, !is_elsewhere);
     if is_elsewhere {
-        return Decision::Again {
-            wait: consequence.wait,
-            counts: attempts == 0 && !is_ours,
-        };
+        let counts = attempts == 0 && !is_ours;
+        return Decision::Again { wait, counts };
     }
     if attempts + 1 >= consequence.tries.min(tries) {
         return Decision::GiveUp;
     }
-    Decision::Again {
-        wait: consequence.wait * 2_u32.pow(attempts),
-        counts: true,
-    }
+    Decision::Again { wait, counts: true }
 }
 
 /// Returns the counts of this failure.
@@ -130,6 +123,10 @@ mod tests {
             (VisitFailure::Robots(None), vec![again(30), again(60)]),
             (
                 VisitFailure::Robots(Some(FailureKind::Connect)),
+                vec![again(1), again(80)],
+            ),
+            (
+                VisitFailure::Robots(Some(FailureKind::Timeout)),
                 vec![again(30), again(60)],
             ),
             (
@@ -137,6 +134,14 @@ mod tests {
                 vec![],
             ),
             (VisitFailure::Robots(Some(FailureKind::Tls)), vec![]),
+            (
+                VisitFailure::Fetch(FailureKind::Disconnected),
+                vec![again(1), again(30)],
+            ),
+            (
+                VisitFailure::Fetch(FailureKind::Connect),
+                vec![again(1), again(30)],
+            ),
             (
                 VisitFailure::Fetch(FailureKind::Timeout),
                 vec![again(10), again(20)],
@@ -180,6 +185,9 @@ mod tests {
             (VisitFailure::Fetch(FailureKind::Timeout), 10),
             (VisitFailure::Fetch(FailureKind::Tls), 10),
             (VisitFailure::Fetch(FailureKind::Proxy), 10),
+            (VisitFailure::Fetch(FailureKind::Disconnected), 15),
+            (VisitFailure::Fetch(FailureKind::Connect), 15),
+            (VisitFailure::Robots(Some(FailureKind::Connect)), 40),
             (VisitFailure::Fetch(FailureKind::Dns), 30),
             (VisitFailure::Robots(None), 30),
         ] {

@@ -195,7 +195,6 @@ async fn a_silent_host_allows_nothing_for_half_a_minute() {
     let failures = [
         FetchFailure::Dns,
         FetchFailure::Timeout,
-        FetchFailure::Disconnected,
         FetchFailure::PrivateAddress {
             address: [127, 0, 0, 1].into(),
             refusal: Refusal::Loopback,
@@ -216,6 +215,31 @@ async fn a_silent_host_allows_nothing_for_half_a_minute() {
         assert!(!robots.allowed("http://a.test/").await, "{failure:?}");
         robots.now.store(30_000, Ordering::SeqCst);
         assert!(robots.allowed("http://a.test/").await, "{failure:?}");
+    }
+}
+
+/// One connection of thousands was reset, at a robots.txt, and a crawl of two seconds took thirty.
+#[tokio::test(start_paused = true)]
+async fn a_lost_connection_is_forgotten_after_a_second_and_a_second_one_is_not() {
+    for failure in [
+        FetchFailure::Disconnected,
+        FetchFailure::Connect(std::io::ErrorKind::ConnectionRefused),
+    ] {
+        let robots = robots(0, 100);
+        robots.web.fail("http://a.test/robots.txt", failure);
+        for (now, until) in [
+            (0, 1_000),
+            (1_000, 41_000),
+            (40_999, 41_000),
+            (41_000, 81_000),
+        ] {
+            robots.now.store(now, Ordering::SeqCst);
+            let response = robots.of("http://a.test/").await;
+            assert_eq!(response.until, Timestamp::from_millis(until), "at {now}");
+        }
+        robots.web.say("http://a.test/robots.txt", 404, "");
+        robots.now.store(81_000, Ordering::SeqCst);
+        assert!(robots.allowed("http://a.test/").await);
     }
 }
 
