@@ -186,7 +186,7 @@ impl HostFrame {
         }
         let mut least = 1;
         while self.blocks.len() > MAX_BLOCKS {
-            self.blocks.retain(|_, block| block.pages > least);
+            self.forget_blocks(least);
             least *= 2;
         }
     }
@@ -235,6 +235,27 @@ impl HostFrame {
         if let Some(value) = value {
             note(&mut change.values, MIN_VALUES_OF_NAME, value);
         }
+    }
+
+    /// Forgets the blocks that a single page has, and frees their memory. Boilerplate stays.
+    pub fn forget_single_blocks(&mut self) {
+        self.forget_blocks(1);
+    }
+
+    /// Forgets the blocks that at most this many pages have.
+    fn forget_blocks(&mut self, pages: u32) {
+        self.blocks.retain(|_, block| block.pages > pages);
+        self.blocks.shrink_to_fit();
+    }
+
+    /// Returns an upper estimate of the memory, in bytes.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        // The table has a byte per bucket, and 8 buckets per 7 entries.
+        let of_block = (size_of::<(u64, FrameBlock)>() + 1) * 8 / 7;
+        let of_values = (MIN_CONTENTS_OF_MAIN + MIN_VALUES_OF_NAME) * size_of::<u64>();
+        let of_change = (size_of::<(u64, Change)>() + 1) * 8 / 7 + of_values;
+        size_of::<Self>() + self.blocks.capacity() * of_block + self.changes.len() * of_change
     }
 
     /// Returns the number of kept pages that the boilerplate was learned from.

@@ -18,8 +18,9 @@ use std::time::Duration;
 
 /// Maximum number of files kept for everything but requests.
 const RESERVED: u64 = 128;
-/// Maximum number of idle connections, over all hosts. Each holds a read buffer of 64 KiB and more.
-const MAX_IDLE: usize = 512;
+/// Maximum number of idle connections, over all hosts. Each holds about 40 KiB of the engine's
+/// buffers.
+const MAX_IDLE: usize = 256;
 /// Open files of a name look-up: its configuration and a socket for each of two families.
 const FILES_OF_LOOK_UP: u64 = 4;
 /// The usual soft limit of a process.
@@ -71,8 +72,8 @@ mod tests {
         for (limit, requests, idle, look_ups) in [
             (256, 64, 32, 4),
             (1024, 448, 224, 28),
-            (4096, 1984, 512, 124),
-            (524_288, 262_080, 512, 16_380),
+            (4096, 1984, 256, 124),
+            (524_288, 262_080, 256, 16_380),
         ] {
             let expected = FileBudget {
                 requests,

@@ -13,31 +13,25 @@ const FILE: &str = "frames";
 /// The version of the file. Other versions are not read.
 const VERSION: u16 = 4;
 
-/// The learned frames in their stored form (postcard).
+/// The learned frames in their stored form (postcard). `F` is a frame, or a reference to one.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub struct LearnedFrames {
+pub struct LearnedFrames<F = HostFrame> {
     version: u16,
     /// Hosts with their frames, in arbitrary order.
-    pub hosts: Vec<(Host, HostFrame)>,
+    pub hosts: Vec<(Host, F)>,
     /// Numbers that change by themselves on several hosts.
-    pub common: HostFrame,
+    pub common: F,
 }
 
-impl LearnedFrames {
+impl<F: Serialize> LearnedFrames<F> {
     /// Creates the stored form of these frames.
     #[must_use]
-    pub fn new(hosts: Vec<(Host, HostFrame)>, common: HostFrame) -> Self {
+    pub fn new(hosts: Vec<(Host, F)>, common: F) -> Self {
         Self {
             version: VERSION,
             hosts,
             common,
         }
-    }
-
-    /// Returns the path of the file in a state directory.
-    #[must_use]
-    pub fn path(state: &Path) -> PathBuf {
-        state.join(FILE)
     }
 
     /// Writes them into a state directory for the next session.
@@ -46,7 +40,15 @@ impl LearnedFrames {
     /// The file cannot be written.
     pub fn write(&self, state: &Path, disk: &dyn Disk) -> io::Result<()> {
         let bytes = postcard::to_allocvec(self).map_err(io::Error::other)?;
-        disk.replace(&Self::path(state), &bytes)
+        disk.replace(&LearnedFrames::path(state), &bytes)
+    }
+}
+
+impl LearnedFrames {
+    /// Returns the path of the file in a state directory.
+    #[must_use]
+    pub fn path(state: &Path) -> PathBuf {
+        state.join(FILE)
     }
 
     /// Reads the frames that a session wrote in this state directory at its end.

@@ -3,18 +3,21 @@
 //! A session saves them when it ends, and the next session loads them. After a kill the crawl
 //! learns them again.
 
-use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use comparison::HostFrame;
 use disk::Disk;
+use lru::LruCache;
 use policy::LearnedFrames;
 use web::Host;
 
-/// Hosts whose frames are remembered. Beyond, the host with the fewest pages is forgotten.
-const MAX_HOSTS: usize = 256;
+/// Bytes of all frames. Beyond, the hosts at rest for the longest time keep only the blocks that
+/// several of their pages have; if that is not enough, they are forgotten.
+const MAX_BYTES: usize = 12 << 20;
+/// Approximate size of the entry of a host.
+const ENTRY_BYTES: usize = 256;
 
 /// The frame of a host, which its pages share.
 pub(crate) type SharedFrame = Arc<RwLock<HostFrame>>;
@@ -23,9 +26,25 @@ pub(crate) type SharedFrame = Arc<RwLock<HostFrame>>;
 #[derive(Debug)]
 pub(crate) struct HostFrames {
     state: PathBuf,
-    hosts: Mutex<HashMap<Host, SharedFrame>>,
+    hosts: Mutex<Hosts>,
     /// Numbers that change by themselves on several hosts.
     pub(crate) common: SharedFrame,
+}
+
+/// The hosts with a frame. Invariant: `bytes` is the sum over the hosts, and at most `max_bytes`.
+#[derive(Debug)]
+struct Hosts {
+    max_bytes: usize,
+    by_use: LruCache<Host, RememberedFrame>,
+    bytes: usize,
+}
+
+#[derive(Debug, Default)]
+struct RememberedFrame {
+    frame: SharedFrame,
+    bytes: usize,
+    /// True if it has no block of a single page.
+    is_reduced: bool,
 }
 
 impl HostFrames {
@@ -38,45 +57,112 @@ impl HostFrames {
             tracing::warn!(%file, error, "the boilerplate of hosts is learned again");
             LearnedFrames::default()
         });
-        let shared = |frame| Arc::new(RwLock::new(frame));
-        let hosts = learned.hosts.into_iter();
-        let hosts = hosts.map(|(host, frame)| (host, shared(frame))).collect();
+        let mut hosts = Hosts::new(MAX_BYTES);
+        for (host, frame) in learned.hosts {
+            let bytes = frame.bytes();
+            *write(&hosts.enter(&host)) = frame;
+            hosts.note(&host, bytes);
+        }
         Self {
             state: state.to_owned(),
             hosts: Mutex::new(hosts),
-            common: shared(learned.common),
+            common: Arc::new(RwLock::new(learned.common)),
         }
     }
 
     /// Writes them for the next session.
     pub(crate) fn save(&self, disk: &dyn Disk) -> io::Result<()> {
         let hosts = self.hosts();
-        let hosts = hosts.iter();
-        let hosts = hosts.map(|(host, frame)| (host.clone(), read(frame).clone()));
-        let learned = LearnedFrames::new(hosts.collect(), read(&self.common).clone());
-        learned.write(&self.state, disk)
+        let frames = hosts.by_use.iter().rev();
+        let frames: Vec<(&Host, RwLockReadGuard<'_, HostFrame>)> = frames
+            .map(|(host, known)| (host, read(&known.frame)))
+            .collect();
+        let frames = frames.iter();
+        let frames = frames.map(|(host, frame)| ((*host).clone(), &**frame));
+        let common = read(&self.common);
+        LearnedFrames::new(frames.collect(), &*common).write(&self.state, disk)
     }
 
-    /// Returns the frame of a host.
+    /// Returns the frame of a host; an empty one if nothing is remembered.
     pub(crate) fn of(&self, host: &Host) -> SharedFrame {
-        let mut hosts = self.hosts();
-        if let Some(frame) = hosts.get(host) {
-            return Arc::clone(frame);
+        let hosts = self.hosts();
+        let known = hosts.by_use.peek(host);
+        known.map_or_else(SharedFrame::default, |known| Arc::clone(&known.frame))
+    }
+
+    /// Lets the frame of a host learn, and remembers it.
+    pub(crate) fn learn(&self, host: &Host, learn: impl FnOnce(&mut HostFrame)) {
+        let frame = self.hosts().enter(host);
+        let bytes = {
+            let mut frame = write(&frame);
+            learn(&mut frame);
+            frame.bytes()
+        };
+        self.hosts().note(host, bytes);
+    }
+
+    fn hosts(&self) -> MutexGuard<'_, Hosts> {
+        self.hosts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Hosts {
+    fn new(max_bytes: usize) -> Self {
+        Self {
+            max_bytes,
+            by_use: LruCache::unbounded(),
+            bytes: 0,
         }
-        if hosts.len() >= MAX_HOSTS {
-            let pages = |frame: &SharedFrame| read(frame).pages();
-            let fewest = hosts.iter().min_by_key(|(_, frame)| pages(frame));
-            if let Some(host) = fewest.map(|(host, _)| host.clone()) {
-                hosts.remove(&host);
+    }
+
+    /// Returns the frame of a host, adding one to a new host.
+    fn enter(&mut self, host: &Host) -> SharedFrame {
+        let known = self
+            .by_use
+            .get_or_insert(host.clone(), RememberedFrame::default);
+        Arc::clone(&known.frame)
+    }
+
+    /// Notes the size of a frame that has learned.
+    fn note(&mut self, host: &Host, frame_bytes: usize) {
+        if let Some(known) = self.by_use.get_mut(host) {
+            let bytes = ENTRY_BYTES + frame_bytes;
+            self.bytes = self.bytes + bytes - known.bytes;
+            (known.bytes, known.is_reduced) = (bytes, false);
+        }
+        if self.bytes > self.max_bytes {
+            // With some room on top, this happens rarely.
+            let left = self.max_bytes / 8 * 7;
+            self.reduce(left);
+            self.forget(left);
+        }
+    }
+
+    /// Reduces frames that no visit uses, until this many bytes are left.
+    fn reduce(&mut self, left: usize) {
+        for (_, known) in self.by_use.iter_mut().rev() {
+            if self.bytes <= left {
+                return;
+            }
+            if known.is_reduced {
+                continue;
+            }
+            if let Ok(mut frame) = known.frame.try_write() {
+                frame.forget_single_blocks();
+                let bytes = ENTRY_BYTES + frame.bytes();
+                self.bytes = self.bytes + bytes - known.bytes;
+                (known.bytes, known.is_reduced) = (bytes, true);
             }
         }
-        let frame = SharedFrame::default();
-        hosts.insert(host.clone(), Arc::clone(&frame));
-        frame
     }
 
-    fn hosts(&self) -> MutexGuard<'_, HashMap<Host, SharedFrame>> {
-        self.hosts.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Forgets hosts until this many bytes are left.
+    fn forget(&mut self, left: usize) {
+        while self.bytes > left
+            && let Some((_, forgotten)) = self.by_use.pop_lru()
+        {
+            self.bytes -= forgotten.bytes;
+        }
     }
 }
 
@@ -88,4 +174,77 @@ pub(crate) fn write(frame: &SharedFrame) -> RwLockWriteGuard<'_, HostFrame> {
 /// Locks a frame for reading.
 pub(crate) fn read(frame: &SharedFrame) -> RwLockReadGuard<'_, HostFrame> {
     frame.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use comparison::{ComparedPage, PageParts};
+
+    use super::*;
+
+    const FOOTER: &str = "Imprint, privacy and everything else that is on every page";
+
+    fn frames(max_bytes: usize) -> HostFrames {
+        HostFrames {
+            state: PathBuf::new(),
+            hosts: Mutex::new(Hosts::new(max_bytes)),
+            common: SharedFrame::default(),
+        }
+    }
+
+    /// Page of a host: 30 blocks of its own, and one that the host's pages share.
+    fn page(host: usize, page: usize) -> ComparedPage {
+        let heading = format!("Article {page}");
+        let own = (0..30).map(|block| format!("Block {block} of {heading} on {host}\n"));
+        let text = own.chain([FOOTER.to_owned()]).collect::<String>();
+        ComparedPage::of(&PageParts {
+            url: "",
+            title: Some(&heading),
+            heading: Some(&heading),
+            main: &text,
+            judged: &text,
+            is_partial: false,
+            is_plain: true,
+        })
+    }
+
+    /// Lets 60 hosts learn from a dozen pages each, host by host.
+    fn learn(frames: &HostFrames) {
+        for (number, of_host) in (0..60).flat_map(|host| (0..12).map(move |page| (host, page))) {
+            let page = page(number, of_host);
+            frames.learn(&host(number), |frame| frame.learn(&page));
+            let hosts = frames.hosts();
+            let sum: usize = hosts.by_use.iter().map(|(_, known)| known.bytes).sum();
+            assert_eq!(hosts.bytes, sum);
+            assert!(sum <= hosts.max_bytes, "{sum}");
+        }
+    }
+
+    fn host(number: usize) -> Host {
+        Host::new(&format!("h{number}.test"))
+    }
+
+    /// The frames of 256 hosts took 70 MiB.
+    #[test]
+    fn frames_are_bounded_and_a_host_at_rest_keeps_its_boilerplate() {
+        let frames = frames(1 << 20);
+        learn(&frames);
+        let bytes = |number| read(&frames.of(&host(number))).bytes();
+        assert!(bytes(0) < bytes(59) / 8, "{} {}", bytes(0), bytes(59));
+        for number in 0..60 {
+            let (page, frame) = (page(number, 0), frames.of(&host(number)));
+            let footer = page.blocks().last().unwrap();
+            assert!(read(&frame).part(&footer).is_some(), "host {number}");
+        }
+    }
+
+    #[test]
+    fn hosts_at_rest_for_the_longest_time_are_forgotten_first() {
+        let frames = frames(1 << 16);
+        learn(&frames);
+        let is_known = |number| read(&frames.of(&host(number))).pages() > 0;
+        assert!(!is_known(0) && is_known(59));
+        let first = (0..60).position(is_known).unwrap();
+        assert!((first..60).all(is_known), "without a gap");
+    }
 }

@@ -40,7 +40,7 @@ const CANDIDATES: usize = 3;
 /// Pages that are remembered. Beyond, pages are found by their signatures alone.
 const MAX_PAGES: u32 = 4 << 20;
 /// Texts of compared pages that stay in memory, in bytes.
-const TEXTS: usize = 32 << 20;
+const TEXTS: usize = 16 << 20;
 /// A larger record is not read: its page is judged by its signature.
 const MAX_RECORD: usize = 16 << 20;
 
@@ -170,7 +170,8 @@ impl KeptPages {
         (file, offset): (&str, u64),
         contains: &[PageUrl],
     ) {
-        host_frames::write(&page.frame).learn(&page.text);
+        self.frames
+            .learn(&page.url.host(), |frame| frame.learn(&page.text));
         let record = PageRecord {
             url: page.url.key(),
             offset,
@@ -196,6 +197,13 @@ impl KeptPages {
     /// The reason why it cannot be read.
     pub(crate) fn read(&self, page: &KeptPage, form: &CanonicalForm) -> Result<Exchange, String> {
         read_response(&self.archive, page, form)
+    }
+
+    /// Returns the lookup keys of a page, by what is known of its host's frame.
+    pub(crate) fn keys(&self, page: &ComparedText) -> Keys {
+        let frame = self.frames.of(&page.url.host());
+        page.text
+            .keys(LOOKED_UP, LOOKED_UP, &host_frames::read(&frame))
     }
 
     fn table(&self) -> MutexGuard<'_, PageTable> {
@@ -340,12 +348,6 @@ fn read_response(
     let response = response.filter(|exchange| exchange.url.key() == page.url);
     let (file, offset) = (file.display(), page.offset);
     response.ok_or_else(|| format!("{file} at {offset}: no response of the page"))
-}
-
-/// Returns the lookup keys of a page, by what is known of its host's frame.
-pub(crate) fn keys(page: &ComparedText) -> Keys {
-    page.text
-        .keys(LOOKED_UP, LOOKED_UP, &host_frames::read(&page.frame))
 }
 
 #[cfg(test)]

@@ -11,8 +11,6 @@ use lru::LruCache;
 use neardup::TextSignature;
 use web::{PageUrl, Timestamp, UrlKey};
 
-use super::host_frames::SharedFrame;
-
 /// Texts in all, however short they are.
 const MAX_TEXTS: NonZeroUsize = NonZeroUsize::new(1 << 16).unwrap();
 
@@ -27,7 +25,6 @@ pub(crate) struct ComparedText {
     /// The name of its bytes.
     pub(crate) payload: u128,
     pub(crate) signature: Option<Box<TextSignature>>,
-    pub(crate) frame: SharedFrame,
 }
 
 /// The pages that were compared last.

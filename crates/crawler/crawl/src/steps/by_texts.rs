@@ -14,7 +14,7 @@ use web::{Document, Exchange, Media, PageUrl, UrlKey};
 
 use crate::context::CrawlContext;
 use crate::runtime::host_frames;
-use crate::runtime::kept_pages::{self, KeptPage, KeptPages};
+use crate::runtime::kept_pages::{KeptPage, KeptPages};
 use crate::runtime::recent_texts::ComparedText;
 use crate::runtime::turns::Turn;
 use crate::steps::reading::{Kind, Reader, Reading};
@@ -63,8 +63,8 @@ pub(crate) async fn compared(
     if !is_page {
         return None;
     }
-    let page = Arc::new(compared_text(context, kept, exchange, document, reading));
-    let keys = kept_pages::keys(&page);
+    let page = Arc::new(compared_text(context, exchange, document, reading));
+    let keys = kept.keys(&page);
     let turn = kept.turns.wait(&keys).await;
     Some(Compared {
         page,
@@ -75,7 +75,6 @@ pub(crate) async fn compared(
 
 fn compared_text(
     context: &CrawlContext,
-    kept: &KeptPages,
     exchange: &Exchange,
     document: &Document,
     reading: &Reading,
@@ -91,7 +90,6 @@ fn compared_text(
         canonical: document.canonical.clone(),
         payload: reading.signature.payload,
         signature: reading.signature.text.clone(),
-        frame: kept.frames.of(&exchange.url.host()),
     }
 }
 
@@ -190,7 +188,7 @@ fn read_here(context: &CrawlContext, kept: &KeptPage) -> Result<ComparedText, St
     };
     let reading = reader.read_archived(&exchange);
     let document = reading.document.as_ref().ok_or("it cannot be read")?;
-    Ok(compared_text(context, pages, &exchange, document, &reading))
+    Ok(compared_text(context, &exchange, document, &reading))
 }
 
 /// Returns the match kind of pages with the same bytes, or the same words in the same order.
@@ -239,9 +237,12 @@ fn decision(kept: &KeptPages, page: &ComparedText, other: &ComparedText) -> Deci
     let is_canonical = page.canonical.as_ref().is_some_and(|canonical| {
         *canonical == other.url || other.canonical.as_ref() == Some(canonical)
     });
-    let frame = host_frames::read(&page.frame);
+    let (host, other_host) = (page.url.host(), other.url.host());
+    let ours = kept.frames.of(&host);
     // A frame is not locked twice.
-    let theirs = (!Arc::ptr_eq(&page.frame, &other.frame)).then(|| host_frames::read(&other.frame));
+    let theirs = (host != other_host).then(|| kept.frames.of(&other_host));
+    let frame = host_frames::read(&ours);
+    let theirs = theirs.as_ref().map(host_frames::read);
     let common = host_frames::read(&kept.frames.common);
     let frames = Frames {
         page: Some(&frame),
@@ -253,11 +254,12 @@ fn decision(kept: &KeptPages, page: &ComparedText, other: &ComparedText) -> Deci
 
 fn learn(kept: &KeptPages, page: &ComparedText, decision: &Decision) {
     if !decision.changes.is_empty() {
-        let mut frame = host_frames::write(&page.frame);
-        frame.learn_changes(&decision.changes, page.text.content());
-        drop(frame);
+        let (host, content) = (page.url.host(), page.text.content());
+        kept.frames.learn(&host, |frame| {
+            frame.learn_changes(&decision.changes, content);
+        });
         let mut common = host_frames::write(&kept.frames.common);
-        let host = HashKey::ZERO.digest(page.url.host().as_str().as_bytes());
+        let host = HashKey::ZERO.digest(host.as_str().as_bytes());
         common.learn_changes(&decision.changes, host as u64);
     }
 }

@@ -24,8 +24,9 @@ use web::Warning;
 use crate::client::chunks::ChunkLines;
 use crate::client::head::{self, Came, Next, Searched};
 
-/// Bytes that are read at a time from what is mended: a head, or a body in chunks.
-const STEP: usize = 16 << 10;
+/// Bytes that are read at a time with HTTP/1. The engine's buffer holds the next power of two for as
+/// long as the connection lives: without this limit, up to 400 KiB after a large body.
+const STEP: usize = (16 << 10) - 1;
 
 /// A connection of any kind.
 pub(crate) trait Stream: Read + Write + Connection + Send + Unpin {}
@@ -153,20 +154,21 @@ impl Wire {
         Poll::Ready(Ok(()))
     }
 
-    /// Reads more of a body in chunks.
-    fn poll_chunks(
+    /// Reads more of a body.
+    fn poll_body(
         &mut self,
         context: &mut Context<'_>,
         mut into: ReadBufCursor<'_>,
     ) -> Poll<io::Result<()>> {
-        let Incoming::Chunks(beyond, lines) = &mut self.incoming else {
-            return Poll::Ready(Ok(()));
-        };
         let mut space = [MaybeUninit::uninit(); STEP];
         let length = STEP.min(into.remaining());
         loop {
             let mut read = ReadBuf::uninit(&mut space[..length]);
             ready!(Pin::new(&mut *self.stream).poll_read(context, read.unfilled()))?;
+            let Incoming::Chunks(beyond, lines) = &mut self.incoming else {
+                into.put_slice(read.filled());
+                return Poll::Ready(Ok(()));
+            };
             let mended = self.exchange.mend(lines, read.filled());
             if mended.is_empty() && !read.filled().is_empty() {
                 // All was removed, which must not look like the end.
@@ -203,7 +205,7 @@ impl Read for Wire {
         ready!(wire.poll_head(context))?;
         match &mut wire.incoming {
             Incoming::Passing(first) | Incoming::Chunks(first, _) if !first.is_empty() => {
-                let length = first.len().min(into.remaining());
+                let length = first.len().min(into.remaining()).min(STEP);
                 into.put_slice(&first.split_to(length));
                 if first.is_empty() {
                     // An idle connection holds no buffer.
@@ -211,11 +213,11 @@ impl Read for Wire {
                 }
                 Poll::Ready(Ok(()))
             }
-            Incoming::Chunks(..) => wire.poll_chunks(context, into),
             Incoming::Unasked => Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into())),
             // The end of the turn wakes the task, which then writes.
             Incoming::Silence(_) => Poll::Pending,
-            _ => Pin::new(&mut *wire.stream).poll_read(context, into),
+            _ if wire.is_http2 => Pin::new(&mut *wire.stream).poll_read(context, into),
+            _ => wire.poll_body(context, into),
         }
     }
 }
@@ -313,5 +315,89 @@ impl WireExchange {
 
     fn locked(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::poll_fn;
+
+    use hyper_util::rt::TokioIo;
+    use tokio::io::{AsyncWriteExt, DuplexStream, duplex};
+
+    use super::*;
+
+    /// A connection in memory.
+    struct Piped(TokioIo<DuplexStream>);
+
+    impl Read for Piped {
+        fn poll_read(
+            mut self: Pin<&mut Self>,
+            context: &mut Context<'_>,
+            into: ReadBufCursor<'_>,
+        ) -> Poll<io::Result<()>> {
+            Pin::new(&mut self.0).poll_read(context, into)
+        }
+    }
+
+    impl Write for Piped {
+        fn poll_write(
+            mut self: Pin<&mut Self>,
+            context: &mut Context<'_>,
+            bytes: &[u8],
+        ) -> Poll<io::Result<usize>> {
+            Pin::new(&mut self.0).poll_write(context, bytes)
+        }
+
+        fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Pin::new(&mut self.0).poll_flush(context)
+        }
+
+        fn poll_shutdown(
+            mut self: Pin<&mut Self>,
+            context: &mut Context<'_>,
+        ) -> Poll<io::Result<()>> {
+            Pin::new(&mut self.0).poll_shutdown(context)
+        }
+    }
+
+    impl Connection for Piped {
+        fn connected(&self) -> Connected {
+            Connected::new()
+        }
+    }
+
+    /// Buffers of 32 KiB and more on each idle connection took 8 MiB of a crawl of 64 hosts.
+    #[tokio::test]
+    async fn a_read_of_a_large_body_never_fills_a_buffer_of_sixteen_kibibytes() {
+        const BODY: usize = 1 << 20;
+        for framing in ["Content-Length: 1048576", "Transfer-Encoding: chunked"] {
+            let (ours, mut theirs) = duplex(4 * BODY);
+            let mut wire = Wire::new(Box::new(Piped(TokioIo::new(ours))), false);
+            let request = b"GET / HTTP/1.1\r\nHost: a.test\r\n\r\n";
+            let sent = poll_fn(|context| Pin::new(&mut wire).poll_write(context, request)).await;
+            assert_eq!(sent.unwrap(), request.len());
+            let head = format!("HTTP/1.1 200 OK\r\n{framing}\r\n\r\n");
+            let body = match framing.ends_with("chunked") {
+                true => [b"100000\r\n", &*vec![b'x'; BODY], b"\r\n0\r\n\r\n"].concat(),
+                false => vec![b'x'; BODY],
+            };
+            theirs.write_all(head.as_bytes()).await.unwrap();
+            theirs.write_all(&body).await.unwrap();
+            drop(theirs);
+            let (mut received, mut space) = (0, vec![0; 1 << 17]);
+            loop {
+                let mut read = ReadBuf::new(&mut space);
+                poll_fn(|context| Pin::new(&mut wire).poll_read(context, read.unfilled()))
+                    .await
+                    .unwrap();
+                assert!(read.filled().len() < 16 << 10, "{}", read.filled().len());
+                if read.filled().is_empty() {
+                    break;
+                }
+                received += read.filled().len();
+            }
+            assert_eq!(received, head.len() + body.len(), "{framing}");
+        }
     }
 }
