@@ -3,6 +3,7 @@
 //! A session saves them when it ends, and the next session loads them. After a kill the crawl
 //! learns them again.
 
+use std::cmp::Ordering;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -176,8 +177,33 @@ pub(crate) fn read(frame: &SharedFrame) -> RwLockReadGuard<'_, HostFrame> {
     frame.read().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Locks two frames for reading, in the order of their addresses; a frame is not locked twice. Two
+/// threads that locked two frames in opposite orders would wait for each other for ever as soon as
+/// a writer waits for each frame, because a waiting writer holds up new readers.
+pub(crate) fn read_both<'a>(
+    one: &'a SharedFrame,
+    other: &'a SharedFrame,
+) -> (
+    RwLockReadGuard<'a, HostFrame>,
+    Option<RwLockReadGuard<'a, HostFrame>>,
+) {
+    match Arc::as_ptr(one).cmp(&Arc::as_ptr(other)) {
+        Ordering::Equal => (read(one), None),
+        Ordering::Less => {
+            let first = read(one);
+            (first, Some(read(other)))
+        }
+        Ordering::Greater => {
+            let first = read(other);
+            (read(one), Some(first))
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use std::sync::Barrier;
+
     use comparison::{ComparedPage, PageParts};
 
     use super::*;
@@ -227,7 +253,7 @@ mod tests {
     /// The frames of 256 hosts took 70 MiB.
     #[test]
     fn frames_are_bounded_and_a_host_at_rest_keeps_its_boilerplate() {
-        let frames = frames(1 << 20);
+        let frames = frames(1 << 19);
         learn(&frames);
         let bytes = |number| read(&frames.of(&host(number))).bytes();
         assert!(bytes(0) < bytes(59) / 8, "{} {}", bytes(0), bytes(59));
@@ -238,9 +264,34 @@ mod tests {
         }
     }
 
+    /// Pages of two hosts of a site were compared in both directions while both frames learned: the
+    /// threads could wait for each other for ever.
+    #[test]
+    fn a_frame_is_not_held_while_the_frame_before_it_is_locked() {
+        let mut frames = [SharedFrame::default(), SharedFrame::default()];
+        frames.sort_by_key(Arc::as_ptr);
+        let [first, second] = &frames;
+        let begun = Barrier::new(2);
+        std::thread::scope(|threads| {
+            let learning = write(first);
+            threads.spawn(|| {
+                begun.wait();
+                drop(read_both(second, first));
+            });
+            begun.wait();
+            let is_free = |_| {
+                std::thread::yield_now();
+                second.try_write().is_ok()
+            };
+            assert!((0..10_000).all(is_free), "the other thread holds it");
+            drop(learning);
+        });
+        assert!(read_both(first, first).1.is_none(), "locked once");
+    }
+
     #[test]
     fn hosts_at_rest_for_the_longest_time_are_forgotten_first() {
-        let frames = frames(1 << 16);
+        let frames = frames(1 << 14);
         learn(&frames);
         let is_known = |number| read(&frames.of(&host(number))).pages() > 0;
         assert!(!is_known(0) && is_known(59));

@@ -239,14 +239,15 @@ fn decision(kept: &KeptPages, page: &ComparedText, other: &ComparedText) -> Deci
     });
     let (host, other_host) = (page.url.host(), other.url.host());
     let ours = kept.frames.of(&host);
-    // A frame is not locked twice.
-    let theirs = (host != other_host).then(|| kept.frames.of(&other_host));
-    let frame = host_frames::read(&ours);
-    let theirs = theirs.as_ref().map(host_frames::read);
+    let theirs = match host == other_host {
+        true => Arc::clone(&ours),
+        false => kept.frames.of(&other_host),
+    };
+    let (our_frame, their_frame) = host_frames::read_both(&ours, &theirs);
     let common = host_frames::read(&kept.frames.common);
     let frames = Frames {
-        page: Some(&frame),
-        original: Some(theirs.as_deref().unwrap_or(&frame)),
+        page: Some(&our_frame),
+        original: Some(their_frame.as_deref().unwrap_or(&our_frame)),
         common: Some(&common),
     };
     decide(&page.text, &other.text, frames, is_canonical)
