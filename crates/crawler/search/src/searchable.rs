@@ -72,6 +72,9 @@ struct AddedVisits {
 impl Searchable {
     /// Wraps `below` and adds the visits that it keeps from now on to `index`, which must contain
     /// all earlier ones.
+    ///
+    /// # Panics
+    /// If the system has no thread for the index.
     #[must_use]
     pub fn over(below: Arc<dyn Sink>, index: Writer, clock: Clock) -> Self {
         let (queue, mut commands) = mpsc::channel(QUEUE);
@@ -82,13 +85,15 @@ impl Searchable {
             ..AddedVisits::default()
         };
         let broken_by = Arc::clone(&broken);
-        std::thread::spawn(move || {
+        let thread = std::thread::Builder::new().name("search-writer".to_owned());
+        let started = thread.spawn(move || {
             if let Err(fault) = run_commands(index, &mut commands) {
                 // The fault is set before the queue closes, so a sender that finds the queue closed
                 // also finds the fault. Nothing else sets it.
                 drop(broken_by.set(Arc::new(fault)));
             }
         });
+        started.expect("the system has one more thread at the start of a crawl");
         Self {
             below,
             clock,

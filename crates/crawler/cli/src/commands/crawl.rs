@@ -8,6 +8,7 @@ mod session;
 
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use messages::{CommandError, fault, say, warn};
 use settings::machine;
@@ -72,9 +73,17 @@ fn gather(args: &CrawlArgs, mut node: Option<Node>) -> Result<SessionStart<'_>, 
     })
 }
 
+/// Builds the runtime. Its workers start with it, before any thread for work that blocks, so the
+/// order tells them apart; `top -H` and `bench-cores` show the names.
 fn runtime() -> Result<Runtime, CommandError> {
+    let (workers, begun) = (machine::cores(), AtomicUsize::new(0));
+    let name = move || match begun.fetch_add(1, Ordering::Relaxed) {
+        thread if thread < workers => "crawl-worker".to_owned(),
+        _ => "crawl-blocking".to_owned(),
+    };
     tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(machine::cores())
+        .worker_threads(workers)
+        .thread_name_fn(name)
         .enable_all()
         .build()
         .map_err(|error| fault(&error))

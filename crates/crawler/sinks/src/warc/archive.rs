@@ -6,6 +6,8 @@
 //! Records name the `warcinfo` of their file, so if that file is full by then, they are built again
 //! for the next one: at most a few per gigabyte.
 
+use std::num::NonZeroUsize;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -27,8 +29,9 @@ use crate::digest::DigestAlgorithm;
 use crate::fault::SinkFault;
 use crate::sink::{Archived, Sink, Visit};
 
-/// Visits whose records are built in parallel. Each takes a few MiB of memory at most.
-const MAX_WRITERS: usize = 4;
+/// Minimum and maximum number of visits whose records are built in parallel; within them, one per
+/// core. Each takes a few MiB of memory at most.
+const WRITERS: RangeInclusive<usize> = 4..=16;
 
 /// Payload bytes of a visit whose records are built within half a millisecond: handing it to
 /// another thread and back would cost more than it saves the reactor.
@@ -78,6 +81,8 @@ impl WarcArchive {
         let (compression, digest) = (options.compression.clone(), options.digest);
         let session = session(&options, resume.as_ref());
         let tail = Tail::open(Arc::clone(&disk), dir, options, session, resume)?;
+        let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        let writers = cores.clamp(*WRITERS.start(), *WRITERS.end());
         Ok(Self(Arc::new(Inner {
             disk,
             dir: dir.to_owned(),
@@ -85,8 +90,8 @@ impl WarcArchive {
             digest,
             session,
             arrivals: AtomicU64::new(0),
-            permits: Arc::new(Semaphore::new(MAX_WRITERS)),
-            writers: Mutex::new(Vec::with_capacity(MAX_WRITERS)),
+            permits: Arc::new(Semaphore::new(writers)),
+            writers: Mutex::new(Vec::with_capacity(writers)),
             tail: Mutex::new(tail),
             syncing: Mutex::new(()),
         })))
