@@ -35,11 +35,11 @@ use crate::merging::Tiers;
 pub struct IndexOptions {
     /// Its directory.
     pub directory: PathBuf,
-    /// Maximum bytes of the segments in memory; at least [`MIN_MEMORY`]. At least half of it is
-    /// available to pages, regardless of the size of an empty segment.
+    /// Maximum bytes of the segments in memory; at least [`MIN_MEMORY`](crate::MIN_MEMORY). At
+    /// least half of it is available to pages, regardless of the size of an empty segment.
     pub memory: u64,
     /// Maximum number of segments that are filled at a time, each in its own thread. They share
-    /// `memory`, so it is also at most `memory` / [`MIN_MEMORY`].
+    /// `memory`, so it is also at most `memory` / [`MIN_MEMORY`](crate::MIN_MEMORY).
     pub segments: NonZeroUsize,
     /// Selection of pages and texts, as one word: an index with another selection is not used.
     pub rules: String,
