@@ -67,6 +67,10 @@ nodes:
 bench-crawl *args:
     cargo run --release --manifest-path lab/benches/Cargo.toml --bin bench-crawl -- {{args}}
 
+# crawl 30,720 generated pages of 256 hosts on 2, 4, 8 and 12 cores (docs/measurements/cores.md)
+bench-cores *args:
+    cargo run --release --manifest-path lab/benches/Cargo.toml --bin bench-cores -- {{args}}
+
 # crawl 500 generated hosts for ten minutes: pages/s and memory by the minute, and of its quarters
 soak *args:
     cargo run --release --manifest-path lab/benches/Cargo.toml --bin soak -- {{args}}

@@ -14,20 +14,21 @@
 //! each host is a registrable domain of its own, because hosts of one domain stay on one node.
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
+mod crawled;
 mod filter;
 mod nodes;
 
 use std::error::Error;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Parser, ValueEnum};
-use nix::sys::resource::{UsageWho, getrusage};
-use nix::sys::time::TimeValLike;
 use testkit::{Corpus, Server, Settings};
+
+use crate::crawled::{arguments, cpu, peak_of, read_port, stop};
 
 type Failure = Box<dyn Error>;
 
@@ -162,7 +163,7 @@ fn measure(options: &Options, corpus: &Corpus, crawler: &Path) -> Result<Measure
     let out = directory.path().join("crawl");
     let mut command = Command::new(crawler);
     command
-        .args(arguments(corpus, port, &seeds))
+        .args(arguments(&corpus.hosts(), port, &seeds))
         .args(["--delay", "0", "--out"])
         .arg(&out)
         .args(&options.options)
@@ -203,17 +204,6 @@ fn measure(options: &Options, corpus: &Corpus, crawler: &Path) -> Result<Measure
     })
 }
 
-/// Returns the arguments of every crawl of the corpus, but for its delay and its directory.
-fn arguments(corpus: &Corpus, port: u16, seeds: &Path) -> Vec<String> {
-    let fixed = "--scope any --delay-factor 0 --allow-private --quiet --summary json --seeds";
-    let mut arguments: Vec<String> = fixed.split(' ').map(str::to_owned).collect();
-    arguments.push(seeds.display().to_string());
-    for host in corpus.hosts() {
-        arguments.extend(["--resolve".to_owned(), format!("{host}:{port}:127.0.0.1")]);
-    }
-    arguments
-}
-
 fn start_web(options: &Options) -> Result<Child, Failure> {
     let shape = match options.shape {
         Shape::Plain => "plain",
@@ -234,25 +224,6 @@ fn start_web(options: &Options) -> Result<Child, Failure> {
     Ok(web)
 }
 
-fn read_port(web: &mut Child) -> Result<u16, Failure> {
-    let mut line = String::new();
-    BufReader::new(web.stdout.as_mut().ok_or("the web says nothing")?).read_line(&mut line)?;
-    Ok(line.trim().parse()?)
-}
-
-fn stop(mut web: Child) -> Result<(), Failure> {
-    drop(web.stdin.take());
-    web.wait()?;
-    Ok(())
-}
-
-/// Returns the CPU seconds of all children that have ended.
-fn cpu() -> Result<f64, Failure> {
-    let usage = getrusage(UsageWho::RUSAGE_CHILDREN)?;
-    let micros = usage.user_time().num_microseconds() + usage.system_time().num_microseconds();
-    Ok(micros as f64 / 1e6)
-}
-
 /// Returns the highest resident size, in bytes, that the kernel saw until the child ended.
 #[expect(
     clippy::disallowed_methods,
@@ -265,18 +236,6 @@ fn watch(child: &mut Child) -> Result<u64, Failure> {
         std::thread::sleep(Duration::from_millis(20));
     }
     Ok(peak)
-}
-
-/// Returns the highest resident size, in bytes, that the kernel has seen of a process so far; 0 if
-/// it has ended.
-fn peak_of(child: &Child) -> u64 {
-    let status = format!("/proc/{}/status", child.id());
-    let text = std::fs::read_to_string(status).unwrap_or_default();
-    let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let kibibytes = line
-        .and_then(|line| line.trim().strip_suffix(" kB"))
-        .and_then(|number| number.trim().parse::<u64>().ok());
-    kibibytes.unwrap_or(0) * 1024
 }
 
 fn unarchived(export: &[u8]) -> Result<Vec<String>, Failure> {

@@ -14,9 +14,8 @@ use shared_store::BUCKETS;
 use testkit::{Corpus, Database, Postgres, Server};
 use tokio::time::Instant;
 
-use crate::{
-    Failure, Options, arguments, cpu, median, peak_of, read_port, start_web, stop, unarchived,
-};
+use crate::crawled::{arguments, cpu, peak_of, read_port, stop};
+use crate::{Failure, Options, median, start_web, unarchived};
 
 /// The settings of the database.
 const DATABASE: [&str; 2] = ["fsync=on", "shared_buffers=256MB"];
@@ -109,7 +108,7 @@ fn run(
     let seeds = directory.path().join("seeds.txt");
     std::fs::write(&seeds, corpus.seeds(port).join("\n"))?;
     let crawl = SharedCrawl::new(crawler, postgres);
-    let mut common = arguments(corpus, port, &seeds);
+    let mut common = arguments(&corpus.hosts(), port, &seeds);
     common.extend(["--delay".to_owned(), "0".to_owned()]);
     common.extend(options.options.iter().cloned());
 
@@ -155,7 +154,7 @@ fn silence(options: &Options, crawler: &Path, postgres: &Postgres) -> Result<(),
     let seeds = directory.path().join("seeds.txt");
     std::fs::write(&seeds, corpus.seeds(web.port()).join("\n"))?;
     let crawl = SharedCrawl::new(crawler, postgres);
-    let mut common = arguments(&corpus, web.port(), &seeds);
+    let mut common = arguments(&corpus.hosts(), web.port(), &seeds);
     let delay = format!("{}s", DELAY.as_secs());
     let term = format!("{}s", TERM.as_secs());
     common.extend(["--delay".to_owned(), delay, "--term".to_owned(), term]);
