@@ -40,7 +40,7 @@ const CANDIDATES: usize = 3;
 /// Pages that are remembered. Beyond, pages are found by their signatures alone.
 const MAX_PAGES: u32 = 4 << 20;
 /// Texts of compared pages that stay in memory, in bytes.
-const TEXTS: usize = 32 << 20;
+const TEXTS: usize = 16 << 20;
 /// A larger record is not read: its page is judged by its signature.
 const MAX_RECORD: usize = 16 << 20;
 
