@@ -122,7 +122,7 @@ impl<'a> Differences<'a> {
                     break;
                 }
                 let is_name = self.is_name_of_pages(differing.ours, differing.theirs);
-                let is_of_run = || is_in_changing_run(&ours.block.text, &differing.at, changes);
+                let is_of_run = || is_in_changing_run(ours.block.text, &differing.at, changes);
                 if !is_name && !changes(Some(differing.place)) && !is_of_run() {
                     if is_main || is_frame {
                         self.places.push((differing.place, hash_of(differing.ours)));
@@ -139,15 +139,15 @@ impl<'a> Differences<'a> {
         }
         // The same few words in another order mean the same: `By wren, 5 May`. A name may be added.
         if ours.block.words.max(theirs.block.words) < LONG {
-            let (one, other) = (bag_of(&ours.block.text), bag_of(&theirs.block.text));
+            let (one, other) = (bag_of(ours.block.text), bag_of(theirs.block.text));
             if is_within(&one, &other) || is_within(&other, &one) {
                 let mut order = Self {
                     pages: self.pages,
                     ..Self::default()
                 };
-                order.words(&ours.block.text, &theirs.block.text, false, changes);
+                order.words(ours.block.text, theirs.block.text, false, changes);
                 self.take_names(order);
-                self.operator(&ours.block.text, &theirs.block.text);
+                self.operator(ours.block.text, theirs.block.text);
                 let shared = one.len().min(other.len());
                 self.shared += shared;
                 self.ours += one.len() - shared;
@@ -156,7 +156,7 @@ impl<'a> Differences<'a> {
             }
         }
         let before = (self.ours, self.theirs);
-        self.words(&ours.block.text, &theirs.block.text, false, changes);
+        self.words(ours.block.text, theirs.block.text, false, changes);
         if ours.block.words.min(theirs.block.words) >= SENTENCE {
             self.ours_in_sentences += self.ours - before.0;
             self.theirs_in_sentences += self.theirs - before.1;
@@ -333,12 +333,15 @@ fn places_around<'a>(text: &'a str, at: &Range<usize>) -> impl Iterator<Item = u
 }
 
 /// Returns the known places of the numbers in blocks that both pages have.
-pub(crate) fn places_of_numbers(blocks: &[&Block], is_known: impl Fn(u64) -> bool) -> HashSet<u64> {
+pub(crate) fn places_of_numbers(
+    blocks: &[Block<'_>],
+    is_known: impl Fn(u64) -> bool,
+) -> HashSet<u64> {
     let values = blocks
         .iter()
         .flat_map(|block| block.values().into_iter().map(move |value| (block, value)));
     let places = values.take(MAX_EQUAL).flat_map(|(block, value)| {
-        let around = places_around(&block.text, &value.range());
+        let around = places_around(block.text, &value.range());
         around.chain([value.place(block)])
     });
     places.filter(|place| is_known(*place)).collect()

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
-use std::sync::OnceLock;
 
 use hashbrown::HashSet;
 use neardup::{HashKey, NormalText};
@@ -46,8 +45,11 @@ pub struct PageParts<'a> {
 pub struct ComparedPage {
     pub(crate) title: String,
     pub(crate) heading: String,
+    /// The texts of all blocks, one after the other: a page takes one allocation, not one for each
+    /// block.
+    text: String,
     /// Blocks of the compared text, in page order.
-    pub(crate) blocks: Vec<Block>,
+    blocks: Vec<StoredBlock>,
     /// Numbers in the page's URL, without leading zeros.
     pub(crate) numbers_of_url: HashSet<String>,
     pub(crate) is_partial: bool,
@@ -55,15 +57,13 @@ pub struct ComparedPage {
     /// True for words without sentences, folded or stemmed before: nobody can know what a number or
     /// a name in them belongs to.
     pub(crate) lacks_sentences: bool,
-    /// Hashes of the page's words, ascending; computed on first use.
-    words: OnceLock<Vec<u64>>,
 }
 
 /// A block of a page.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Block {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Block<'a> {
     /// Text of the block, with folded white space.
-    pub text: String,
+    pub text: &'a str,
     /// Hash of the text, character by character.
     pub hash: u64,
     /// Hash of the text with a placeholder for each number and each address.
@@ -74,6 +74,17 @@ pub struct Block {
     pub is_main: bool,
 }
 
+/// A block without its text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct StoredBlock {
+    /// End of its text in the text of all blocks. It begins at the end of the block before.
+    end: usize,
+    hash: u64,
+    shape: u64,
+    words: usize,
+    is_main: bool,
+}
+
 impl ComparedPage {
     /// Returns a page as a list of blocks.
     #[must_use]
@@ -81,9 +92,12 @@ impl ComparedPage {
         // If the two texts are equal, one is enough.
         let main: Option<HashSet<u64>> = (parts.main != parts.judged)
             .then(|| lines(parts.main).map(|line| hash_of(&line)).collect());
-        let mut blocks: Vec<Block> = lines(parts.judged)
-            .map(|text| Block::of(text.into_owned(), main.as_ref()))
-            .collect();
+        let mut text = String::with_capacity(parts.judged.len());
+        let mut blocks = Vec::new();
+        for line in lines(parts.judged) {
+            text.push_str(&line);
+            blocks.push(StoredBlock::of(&line, text.len(), main.as_ref()));
+        }
         // Blocks within the main content belong to it: the price below a heading.
         let first = blocks.iter().position(|block| block.is_main);
         let last = blocks
@@ -106,30 +120,17 @@ impl ComparedPage {
                 (Some(heading), _) if words_in(heading) > LONGEST_HEADING => String::new(),
                 (Some(heading), _) => folded(heading).into_owned(),
                 (None, Some(first)) if parts.is_plain && first.words <= LONGEST_HEADING => {
-                    bare(&first.text).to_owned()
+                    bare(&text[..first.end]).to_owned()
                 }
                 (None, _) => String::new(),
             },
+            text,
             blocks,
             numbers_of_url: numbers_in(parts.url).map(str::to_owned).collect(),
             is_partial: parts.is_partial,
             is_plain: parts.is_plain,
             lacks_sentences: lacks_sentences(parts),
-            words: OnceLock::new(),
         }
-    }
-
-    /// Returns true if any block contains a word with this hash.
-    pub(crate) fn has_word(&self, word: u64) -> bool {
-        let words = self.words.get_or_init(|| {
-            let blocks = self.blocks.iter();
-            let mut words: Vec<u64> = blocks.flat_map(|block| bag_of(&block.text)).collect();
-            words.sort_unstable();
-            words.dedup();
-            words.shrink_to_fit();
-            words
-        });
-        words.binary_search(&word).is_ok()
     }
 
     /// Returns true if a text has numbers but no letters, and all its numbers are in the page's
@@ -146,18 +147,28 @@ impl ComparedPage {
         self.is_plain
     }
 
-    /// Returns an upper estimate of the page's memory, in bytes.
+    /// Returns about the page's memory, in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        let of_block =
-            |block: &Block| size_of::<Block>() + block.text.len() + block.words * size_of::<u64>();
-        size_of::<Self>() + self.blocks.iter().map(of_block).sum::<usize>()
+        let names = self.title.capacity() + self.heading.capacity();
+        let blocks = self.blocks.capacity() * size_of::<StoredBlock>();
+        size_of::<Self>() + names + self.text.capacity() + blocks
     }
 
     /// Returns the blocks in page order.
-    #[must_use]
-    pub fn blocks(&self) -> &[Block] {
-        &self.blocks
+    pub fn blocks(&self) -> impl Iterator<Item = Block<'_>> {
+        let mut start = 0;
+        self.blocks.iter().map(move |block| {
+            let text = &self.text[start..block.end];
+            start = block.end;
+            Block {
+                text,
+                hash: block.hash,
+                shape: block.shape,
+                words: block.words,
+                is_main: block.is_main,
+            }
+        })
     }
 
     /// Returns a hash of the page's name: the words of its heading, or of its title. A name that
@@ -178,25 +189,28 @@ impl ComparedPage {
     }
 }
 
-impl Block {
-    /// Creates a block. `main` has the hashes of the main content, unless all blocks belong to it.
-    fn of(text: String, main: Option<&HashSet<u64>>) -> Self {
-        let hash = hash_of(&text);
+impl StoredBlock {
+    /// Creates a block with this text, which ends at `end` of the text of all blocks. `main` has
+    /// the hashes of the main content, unless all blocks belong to it.
+    fn of(text: &str, end: usize, main: Option<&HashSet<u64>>) -> Self {
+        let hash = hash_of(text);
         Self {
+            end,
             hash,
-            shape: match has_values(&text) {
-                true => hash_of(&shape_of(&text)),
+            shape: match has_values(text) {
+                true => hash_of(&shape_of(text)),
                 false => hash,
             },
-            words: words_in(&text),
+            words: words_in(text),
             is_main: main.is_none_or(|main| main.contains(&hash)),
-            text,
         }
     }
+}
 
+impl<'a> Block<'a> {
     /// Returns a hash of the block's words, without signs and case.
     pub(crate) fn words_hash(&self) -> u64 {
-        bag_of(&self.text)
+        bag_of(self.text)
             .into_iter()
             .fold(self.words as u64, |sum, word| {
                 sum.wrapping_add(spread(word))
@@ -214,7 +228,7 @@ impl Block {
     }
 
     /// Returns the numbers and addresses in the block, in text order.
-    pub(crate) fn values(&self) -> Vec<Value<'_>> {
+    pub(crate) fn values(&self) -> Vec<Value<'a>> {
         let mut values = Vec::new();
         let mut start = 0;
         for word in self.text.split_inclusive(' ') {
@@ -223,7 +237,7 @@ impl Block {
                     start,
                     text: word.trim_end(),
                     is_address: true,
-                    context: context(&self.text, start, start + word.len()),
+                    context: context(self.text, start, start + word.len()),
                 });
                 start += word.len();
                 continue;
@@ -236,7 +250,7 @@ impl Block {
                         start: rest,
                         text: number,
                         is_address: false,
-                        context: context(&self.text, rest, rest + number.len()),
+                        context: context(self.text, rest, rest + number.len()),
                     });
                 }
                 rest += part.len();
@@ -260,7 +274,7 @@ pub(crate) struct Value<'a> {
 
 impl Value<'_> {
     /// Returns the value's place in pages with this block.
-    pub(crate) fn place(&self, block: &Block) -> u64 {
+    pub(crate) fn place(&self, block: &Block<'_>) -> u64 {
         place_of_value(self.context.unwrap_or(block.shape))
     }
 

@@ -5,6 +5,7 @@ use hashbrown::{HashMap, HashSet};
 use crate::alike::{Differences, MAX_NUMBERS, places_of_numbers};
 use crate::blocks::{Block, ComparedPage, LONG, bag_of};
 use crate::frame::{Changes, Frames};
+use crate::page_words::PageWords;
 use crate::parts::{Left, Parts};
 use crate::reason::Reason;
 
@@ -109,6 +110,7 @@ pub fn decide(
     }
     let shared = parts.shared + differences.shared;
     let is_one_subject = is_canonical || same_subject(page, original);
+    let (our_words, their_words) = (PageWords::of(page), PageWords::of(original));
     let reason = differences.name().or(differences.number.take());
     let mut decision = match reason {
         Some(reason) => Decision::distinct(reason),
@@ -116,15 +118,16 @@ pub fn decide(
         None => {
             let weighed = Weighed {
                 shared,
-                ours: weight(&parts.only_page, original, &is_changing),
-                theirs: weight(&parts.only_original, page, &is_changing),
+                ours: weight(&parts.only_page, &their_words, &is_changing),
+                theirs: weight(&parts.only_original, &our_words, &is_changing),
                 is_canonical,
             };
             Decision::of(weighed.outcome(page, &parts, &differences, &is_changing))
         }
     };
     if shared >= MIN_SHARED && is_one_subject {
-        decision.changes = changes(&parts, &differences, (page, original), frames, shared);
+        let words = (&our_words, &their_words);
+        decision.changes = changes(&parts, &differences, words, frames, shared);
     }
     decision
 }
@@ -228,7 +231,7 @@ impl Weighed {
 fn changes(
     parts: &Parts<'_>,
     differences: &Differences<'_>,
-    (page, original): (&ComparedPage, &ComparedPage),
+    (page, original): (&PageWords<'_>, &PageWords<'_>),
     frames: Frames<'_>,
     shared: usize,
 ) -> Changes {
@@ -260,11 +263,11 @@ fn changes(
     // A site picks changing text again for each page, and long text from a stock. A paragraph that
     // no other page has, or that several pages of one content have, is edited instead: it belongs
     // to an article and its old revisions.
-    let content = page.content();
+    let content = page.page.content();
     let is_part_of_text = |left: &Left<'_>| {
         let is_prose = is_of_content(&left) && left.block.words >= PARAGRAPH;
         let block = left.block;
-        is_prose && !frames.has_elsewhere(block, content) || frames.is_owned(block, content)
+        is_prose && !frames.has_elsewhere(&block, content) || frames.is_owned(&block, content)
     };
     let is_edited = |place: &u64| {
         let mut left = parts.only_page.iter().chain(&parts.only_original);
@@ -311,16 +314,16 @@ fn changes(
 /// page do not count.
 fn weight(
     left: &[Left<'_>],
-    other: &ComparedPage,
+    other: &PageWords<'_>,
     changes: &impl Fn(Option<u64>) -> bool,
 ) -> usize {
     let left = left.iter();
-    let left = left.filter(|left| counts(left.block) && !left.is_frame && !changes(left.place));
+    let left = left.filter(|left| counts(&left.block) && !left.is_frame && !changes(left.place));
     left.map(|left| match left.block.words >= LONG {
         true => left.block.words,
         false => {
-            let words = bag_of(&left.block.text);
-            words.iter().filter(|word| !other.has_word(**word)).count()
+            let words = bag_of(left.block.text);
+            words.iter().filter(|word| !other.contain(**word)).count()
         }
     })
     .sum()
@@ -328,7 +331,7 @@ fn weight(
 
 /// Returns true for a block of the main content, or a long block outside it, except a line with the
 /// address that the page was printed from.
-pub(crate) fn counts(block: &Block) -> bool {
+pub(crate) fn counts(block: &Block<'_>) -> bool {
     let is_of_origin = block.words <= LINE_OF_ORIGIN && block.has_address();
     (block.is_main || block.words >= LONG) && !is_of_origin
 }
@@ -342,16 +345,15 @@ fn is_edition(parts: &Parts<'_>, page: &ComparedPage) -> bool {
     if !both_have_some || !left.all(is_short) {
         return false;
     }
-    let language = |blocks: &mut dyn Iterator<Item = &Block>| {
-        let text: Vec<&str> = blocks.map(|block| block.text.as_str()).collect();
+    let language = |blocks: &mut dyn Iterator<Item = Block<'_>>| {
+        let text: Vec<&str> = blocks.map(|block| block.text).collect();
         let found = whatlang::detect(&text.join(" "))?;
         (found.confidence() >= MIN_CONFIDENCE).then(|| found.lang())
     };
     let of = |left: &[Left<'_>]| language(&mut left.iter().map(|left| left.block));
     let only_page: HashSet<u64> = parts.only_page.iter().map(|left| left.block.hash).collect();
     let shared = &mut page
-        .blocks
-        .iter()
+        .blocks()
         .filter(|block| !only_page.contains(&block.hash));
     match (
         of(&parts.only_page),

@@ -60,7 +60,7 @@ pub fn differing_blocks(
     let weight = |left: &Left<'_>| match () {
         () if left.is_frame => BlockWeight::Frame,
         () if is_changing(left.place) => BlockWeight::Changing,
-        () if counts(left.block) => BlockWeight::Counts,
+        () if counts(&left.block) => BlockWeight::Counts,
         () => BlockWeight::Aside,
     };
     let weight_of_pair = |ours: &Left<'_>, theirs: &Left<'_>| {
@@ -74,7 +74,7 @@ pub fn differing_blocks(
             () => BlockWeight::Aside,
         }
     };
-    let text = |left: &Left<'_>| Some(left.block.text.clone());
+    let text = |left: &Left<'_>| Some(left.block.text.to_owned());
     let pairs = parts.pairs.iter().map(|(ours, theirs)| DifferingBlock {
         page: text(ours),
         original: text(theirs),

@@ -66,14 +66,14 @@ impl Frames<'_> {
     }
 
     /// Returns true for a block that, with these numbers, a page of another content has as well.
-    pub(crate) fn has_elsewhere(&self, block: &Block, content: u64) -> bool {
+    pub(crate) fn has_elsewhere(&self, block: &Block<'_>, content: u64) -> bool {
         let known = self.page.and_then(|frame| frame.blocks.get(&block.hash));
         known.is_some_and(|known| known.contents & !bit_of(content) != 0)
     }
 
     /// Returns true for a block that, with these numbers, several pages of this content have, and
     /// no page of another.
-    pub(crate) fn is_owned(&self, block: &Block, content: u64) -> bool {
+    pub(crate) fn is_owned(&self, block: &Block<'_>, content: u64) -> bool {
         let known = self.page.and_then(|frame| frame.blocks.get(&block.hash));
         known.is_some_and(|known| known.pages > 1 && known.contents == bit_of(content))
     }
@@ -166,9 +166,8 @@ impl HostFrame {
     pub fn learn(&mut self, page: &ComparedPage) {
         self.pages += 1;
         let content = bit_of(page.content());
-        let mut blocks: Vec<(u64, &Block)> = page
-            .blocks
-            .iter()
+        let mut blocks: Vec<(u64, Block<'_>)> = page
+            .blocks()
             .flat_map(|block| [block.shape, block.hash].map(|key| (key, block)))
             .collect();
         blocks.sort_by_key(|(key, _)| *key);
@@ -275,12 +274,12 @@ impl HostFrame {
 
     /// Returns the counts of a block if it is part of the boilerplate, with any numbers.
     #[must_use]
-    pub fn part(&self, block: &Block) -> Option<FrameBlock> {
+    pub fn part(&self, block: &Block<'_>) -> Option<FrameBlock> {
         self.known(block.shape)
     }
 
     /// Returns true if the block is part of the boilerplate with exactly these numbers.
-    pub(crate) fn has(&self, block: &Block) -> bool {
+    pub(crate) fn has(&self, block: &Block<'_>) -> bool {
         self.known(block.hash).is_some()
     }
 

@@ -32,10 +32,10 @@ impl ComparedPage {
     /// "On the resemblance and containment of documents", 1997).
     #[must_use]
     pub fn keys(&self, longest: usize, sampled: usize, frame: &HostFrame) -> Keys {
-        let hashes = |blocks: &[&Block], most: usize| -> Vec<u64> {
+        let hashes = |blocks: &[Block<'_>], most: usize| -> Vec<u64> {
             blocks.iter().take(most).map(|block| block.hash).collect()
         };
-        let mut blocks: Vec<&Block> = own_blocks(self, frame).collect();
+        let mut blocks: Vec<Block<'_>> = own_blocks(self, frame).collect();
         let whole = self.hash_with(&blocks);
         blocks.sort_by_key(|block| spread(block.hash));
         blocks.dedup_by_key(|block| block.hash);
@@ -51,7 +51,7 @@ impl ComparedPage {
     }
 
     /// Returns a hash of the heading and these blocks.
-    fn hash_with(&self, blocks: &[&Block]) -> u64 {
+    fn hash_with(&self, blocks: &[Block<'_>]) -> u64 {
         let hashes = blocks.iter().map(|block| spread(block.hash));
         hashes.fold(0, u64::wrapping_add) ^ self.content()
     }

@@ -23,6 +23,7 @@ mod decision;
 mod differing;
 mod frame;
 mod keys;
+mod page_words;
 mod parts;
 mod printed_block;
 mod reason;

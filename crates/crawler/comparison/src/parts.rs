@@ -19,7 +19,7 @@ const MAX_SHORT_BLOCK: usize = 4;
 /// A block that only one page has.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Left<'a> {
-    pub(crate) block: &'a Block,
+    pub(crate) block: Block<'a>,
     /// Place after the preceding block of the boilerplate.
     pub(crate) place: Option<u64>,
     /// True for a block of the boilerplate that has other numbers or addresses on the other page.
@@ -51,7 +51,7 @@ pub(crate) struct Parts<'a> {
     /// Places where both pages have an equal block outside the boilerplate.
     pub(crate) places: HashSet<u64>,
     /// Blocks with numbers or addresses that both pages have.
-    pub(crate) numbered: Vec<&'a Block>,
+    pub(crate) numbered: Vec<Block<'a>>,
 }
 
 impl<'a> Parts<'a> {
@@ -135,7 +135,7 @@ impl<'a> Parts<'a> {
                 .only_page
                 .iter()
                 .chain(&self.only_original)
-                .map(|left| (left.block.hash, Bag::of(&left.block.text)))
+                .map(|left| (left.block.hash, Bag::of(left.block.text)))
                 .collect();
             self.pair_by(ALIKE_SHORT, |one, other| {
                 let (one, other) = (&bags[&one.block.hash], &bags[&other.block.hash]);
@@ -203,13 +203,13 @@ impl Within {
 pub(crate) fn placed<'a>(page: &'a ComparedPage, frame: Option<&HostFrame>) -> Vec<Left<'a>> {
     // A block that a page repeats, such as the button of each product, does not begin a place.
     let mut times: HashMap<u64, u32> = HashMap::new();
-    for block in &page.blocks {
+    for block in page.blocks() {
         *times.entry(block.shape).or_default() += 1;
     }
     let mut place: Option<(u64, FrameBlock)> = None;
     let mut placed = Vec::new();
-    for block in &page.blocks {
-        let part = frame.and_then(|frame| frame.part(block).map(|part| (frame, part)));
+    for block in page.blocks() {
+        let part = frame.and_then(|frame| frame.part(&block).map(|part| (frame, part)));
         if let Some((frame, part)) = part
             && times[&block.shape] == 1
             && frame.is_common(part)
@@ -229,7 +229,7 @@ pub(crate) fn placed<'a>(page: &'a ComparedPage, frame: Option<&HostFrame>) -> V
             block,
             place,
             is_frame,
-            is_constant: frame.is_some_and(|frame| frame.has(block)),
+            is_constant: frame.is_some_and(|frame| frame.has(&block)),
             is_within: false,
         });
     }
@@ -240,7 +240,7 @@ pub(crate) fn placed<'a>(page: &'a ComparedPage, frame: Option<&HostFrame>) -> V
 pub(crate) fn own_blocks<'a>(
     page: &'a ComparedPage,
     frame: &HostFrame,
-) -> impl Iterator<Item = &'a Block> {
+) -> impl Iterator<Item = Block<'a>> {
     let own = placed(page, Some(frame)).into_iter().filter(|left| {
         let changes = left
             .place
@@ -279,7 +279,7 @@ impl<'a> Left<'a> {
         let differing = pairs.filter(|(ours, theirs)| ours.text != theirs.text);
         differing
             .map(|(ours, theirs)| Differing {
-                place: ours.place(self.block),
+                place: ours.place(&self.block),
                 at: ours.range(),
                 ours: ours.text,
                 theirs: theirs.text,

@@ -19,13 +19,13 @@ pub enum Role {
 impl HostFrame {
     /// Returns the blocks of a page in page order, with their roles.
     #[must_use]
-    pub fn roles<'page>(&self, page: &'page ComparedPage) -> Vec<(&'page Block, Role)> {
+    pub fn roles<'page>(&self, page: &'page ComparedPage) -> Vec<(Block<'page>, Role)> {
         let placed = placed(page, Some(self)).into_iter();
         let roles = placed.map(|left| {
             let changes = left
                 .place
                 .is_some_and(|place| self.changes_by_itself(place));
-            let role = match self.part(left.block) {
+            let role = match self.part(&left.block) {
                 Some(part) => Role::Frame(part.pages),
                 None if changes => Role::Changing,
                 None => Role::Content,

@@ -589,7 +589,8 @@ fn a_long_block_under_eight_headings_is_a_part_of_the_frame() {
         plain(&format!("Shelf of {own}"), &format!("{text}\n{terms}"))
     };
     let mut frame = HostFrame::default();
-    let block = goods(0).blocks().last().unwrap().clone();
+    let page = goods(0);
+    let block = page.blocks().last().unwrap();
     for number in 0..20 {
         if number < 8 {
             assert!(frame.part(&block).is_none(), "{number}");

@@ -103,7 +103,7 @@ pub fn blocks(
                     Role::Changing => None,
                     Role::Content => continue,
                 };
-                shown.insert(block.text.clone(), pages);
+                shown.insert(block.text.to_owned(), pages);
             }
             Ok(())
         },
