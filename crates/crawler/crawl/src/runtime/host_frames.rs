@@ -227,7 +227,7 @@ mod tests {
     /// The frames of 256 hosts took 70 MiB.
     #[test]
     fn frames_are_bounded_and_a_host_at_rest_keeps_its_boilerplate() {
-        let frames = frames(1 << 20);
+        let frames = frames(1 << 19);
         learn(&frames);
         let bytes = |number| read(&frames.of(&host(number))).bytes();
         assert!(bytes(0) < bytes(59) / 8, "{} {}", bytes(0), bytes(59));
@@ -240,7 +240,7 @@ mod tests {
 
     #[test]
     fn hosts_at_rest_for_the_longest_time_are_forgotten_first() {
-        let frames = frames(1 << 16);
+        let frames = frames(1 << 14);
         learn(&frames);
         let is_known = |number| read(&frames.of(&host(number))).pages() > 0;
         assert!(!is_known(0) && is_known(59));
