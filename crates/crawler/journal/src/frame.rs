@@ -3,6 +3,8 @@
 use crate::record::Record;
 
 pub(crate) const FRAME_HEAD_BYTES: usize = 12;
+/// Bytes of a frame that most records fit in.
+const USUAL_BYTES: usize = 1 << 10;
 
 /// A position in the journal: bytes from its beginning.
 pub type Position = u64;
@@ -10,7 +12,8 @@ pub type Position = u64;
 /// Returns a record as a frame.
 #[must_use]
 pub fn encode(record: &Record) -> Vec<u8> {
-    let head = vec![0; FRAME_HEAD_BYTES];
+    let mut head = Vec::with_capacity(USUAL_BYTES);
+    head.resize(FRAME_HEAD_BYTES, 0);
     let mut frame = postcard::to_extend(record, head).expect("encoding to memory cannot fail");
     let payload = &frame[FRAME_HEAD_BYTES..];
     let length =

@@ -68,9 +68,9 @@ impl LeaseFilter {
 
 /// The result of [`Frontier::lease`].
 #[derive(Debug, PartialEq, Eq)]
-pub enum Supply {
+pub enum Supply<L = Lease> {
     /// Leased URLs, at most the requested number.
-    Leases(Vec<Lease>),
+    Leases(Vec<L>),
     /// Nothing before this time; [`Timestamp::NEVER`] if only a settlement can change that.
     NothingBefore(Timestamp),
     /// The crawl ends: no URL that may be visited is queued, except URLs of hosts that rest past
@@ -78,7 +78,7 @@ pub enum Supply {
     Exhausted,
 }
 
-impl Supply {
+impl<L> Supply<L> {
     /// Returns the supply, given that another URL becomes ready at `time`.
     #[must_use]
     pub fn or_before(self, time: Option<Timestamp>) -> Self {

@@ -24,8 +24,8 @@ use web::Warning;
 use crate::client::chunks::ChunkLines;
 use crate::client::head::{self, Came, Next, Searched};
 
-/// Bytes that are read at a time with HTTP/1. The engine's buffer holds the next power of two for as
-/// long as the connection lives: without this limit, up to 400 KiB after a large body.
+/// Bytes that are read at a time with HTTP/1. The engine's buffer grows to the next power of two,
+/// and stays as long as the connection: without this limit, up to 400 KiB after a large body.
 const STEP: usize = (16 << 10) - 1;
 
 /// A connection of any kind.

@@ -76,6 +76,7 @@ use self::archive_order::ArchiveOrder;
 pub(super) use self::flush::{Flush, robots_position};
 use self::host_groups::HostGroups;
 use self::hosts::Hosts;
+pub(super) use self::lease::Taken;
 use self::out::Out;
 use self::queue_blocks::QueueBlocks;
 use self::retries::Retries;
@@ -84,7 +85,7 @@ use self::state::FrontierState;
 pub(super) use self::state::Void;
 use self::waiting::Waiting;
 use super::database::Database;
-use crate::frontier::{FrontierRules, FrontierStats};
+use crate::frontier::{FrontierRules, FrontierStats, Lease};
 use crate::seen::seen_as;
 
 /// Size of the URLs discovered since the last flush at which a flush is requested.
@@ -109,6 +110,14 @@ pub(super) struct Queue {
     restarted: Option<Timestamp>,
     /// Receives the records that this session makes.
     watch: Option<RecordWatch>,
+    used: Used,
+}
+
+/// Values that the queue no longer needs. The store drops them after it has unlocked the queue.
+#[derive(Default)]
+pub(super) struct Used {
+    known: Vec<DiscoveredUrl>,
+    settled: Vec<(Lease, Record)>,
 }
 
 /// A function that receives each record of the frontier that a session makes, in the order of the
@@ -129,6 +138,7 @@ impl Queue {
             robots: HashMap::new(),
             restarted: None,
             watch: None,
+            used: Used::default(),
         })
     }
 
@@ -360,20 +370,25 @@ impl Queue {
         }
     }
 
+    /// Takes the values that no call needs any more.
+    pub(super) fn take_used(&mut self) -> Used {
+        std::mem::take(&mut self.used)
+    }
+
     /// Returns the URLs that have not been seen, each once; URLs whose pattern has brought little
     /// so far go last. URLs of a host beyond the limit of its domain are excluded.
     fn only_new(
-        &self,
+        &mut self,
         discovered: Vec<DiscoveredUrl>,
         excluded: &mut Vec<ExcludedLinks>,
     ) -> Vec<DiscoveredUrl> {
-        let mut twice = HashSet::with_capacity(discovered.len());
+        let mut twice = HashSet::new();
         let mut new = discovered;
-        new.retain(|found| {
-            let key = found.url.key();
-            let is_known = self.is_seen(found) || twice.contains(&key);
-            !is_known && twice.insert(seen_as(found))
+        let known = new.extract_if(.., |found| {
+            self.is_seen(found) || twice.contains(&found.url.key()) || !twice.insert(seen_as(found))
         });
+        let known: Vec<DiscoveredUrl> = known.collect();
+        self.used.known.extend(known);
         excluded.extend(self.hosts.exclude(&mut new));
         let rules = self.hosts.rules();
         self.state.patterns.put_behind(&mut new, rules);

@@ -19,7 +19,7 @@ use super::checkpoint::LastCheckpoint;
 use super::checkpoint::meta::Meta;
 use super::database::Database;
 use super::earlier::EarlierCrawls;
-use super::frontier::{self, Queue};
+use super::frontier::{self, Queue, Taken};
 use super::lock::DirectoryLock;
 use super::near_dup::SignatureStore;
 use super::near_dup::memory_index::SignatureMemory;
@@ -145,6 +145,16 @@ impl EmbeddedStore {
         self.queue().record(&self.journal, record)
     }
 
+    /// Calls the queue, and drops the values that it no longer needs after it is unlocked.
+    fn change_queue<T>(&self, change: impl FnOnce(&mut Queue) -> T) -> T {
+        let mut queue = self.queue();
+        let returned = change(&mut queue);
+        let used = queue.take_used();
+        drop(queue);
+        drop(used);
+        returned
+    }
+
     pub(super) fn queue(&self) -> MutexGuard<'_, Queue> {
         self.queue
             .lock()
@@ -167,7 +177,7 @@ impl EmbeddedStore {
 #[async_trait]
 impl Frontier for EmbeddedStore {
     async fn discover(&self, discovered: Vec<DiscoveredUrl>) -> Result<usize, StoreFault> {
-        let new = self.queue().discover(&self.journal, discovered)?;
+        let new = self.change_queue(|queue| queue.discover(&self.journal, discovered))?;
         // A host can list URLs faster than the tables take them. The caller then waits for the
         // tables, so that unflushed memory is bounded: four hosts with packed sitemaps took 447
         // MiB.
@@ -183,7 +193,15 @@ impl Frontier for EmbeddedStore {
         want: usize,
         filter: LeaseFilter,
     ) -> Result<Supply, StoreFault> {
-        self.queue().lease(&self.journal, now, want, filter)
+        let taken = match self.queue().take(&self.journal, now, want, filter)? {
+            Supply::Leases(taken) => taken,
+            Supply::NothingBefore(time) => return Ok(Supply::NothingBefore(time)),
+            Supply::Exhausted => return Ok(Supply::Exhausted),
+        };
+        let entries = taken.into_iter().map(Taken::read);
+        let entries = entries.collect::<Result<_, _>>()?;
+        let leases = self.queue().begin_visits(&self.journal, entries)?;
+        Ok(Supply::Leases(leases))
     }
 
     async fn settle(
@@ -192,7 +210,7 @@ impl Frontier for EmbeddedStore {
         settlement: Settlement,
         pace: Pace,
     ) -> Result<(), StoreFault> {
-        self.queue().settle(&self.journal, lease, settlement, pace)
+        self.change_queue(|queue| queue.settle(&self.journal, lease, settlement, pace))
     }
 
     async fn claim(&self, lease: &Lease, url: &PageUrl) -> Result<bool, StoreFault> {

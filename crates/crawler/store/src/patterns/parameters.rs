@@ -35,11 +35,11 @@ impl Patterns {
         record: &VisitRecord,
         finds: &[DiscoveredUrl],
     ) -> bool {
+        if visit == Visit::Excluded || record.url.as_url().query().is_none() {
+            return false;
+        }
         let exact = UrlPattern::of(&record.url, Generality::Exact);
         let (now, mut leads_anywhere) = (self.visits, false);
-        if visit == Visit::Excluded || record.url.as_url().query().is_none() {
-            return leads_anywhere;
-        }
         let is_decided_alone = self.is_decided_alone(&record.url, &exact);
         let finds: Vec<(Host, UrlPattern)> = finds
             .iter()

@@ -51,11 +51,11 @@ impl HostState {
         let (waiting, requisites) = (self.all.waiting(), self.requisites.waiting());
         let (probes, mirrored) = (self.probes.waiting(), self.mirrored.waiting());
         let own_probes = probes - mirrored;
-        let may_go = !self.passed && !self.closed && self.has_slot(rules);
+        let (has_slot, is_open) = (self.has_slot(rules), self.is_below_limit(rules));
+        let may_go = !self.passed && !self.closed && has_slot;
         // Requisites come before pages, so the first entry of a host without room for pages is not
         // a page; probes come last.
-        let is_due = may_go && (requisites > 0 || waiting > probes && self.has_room(rules));
-        let is_open = self.is_below_limit(rules);
+        let is_due = may_go && (requisites > 0 || waiting > probes && is_open);
         let is_unreachable = self
             .pace
             .is_past_last_chance(self.pages + self.unrecorded > 0);

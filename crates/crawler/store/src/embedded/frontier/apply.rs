@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use journal::{ArchiveSpan, DiscoveredUrl, Position, QueueEntry, Record, SettledVisit, StoreFault};
-use web::{Host, Pace, PageUrl, Timestamp, UrlKey};
+use web::{Pace, PageUrl, Timestamp, UrlKey};
 
 use super::Queue;
 use super::place::{Body, Place, Rank};
@@ -31,6 +31,7 @@ impl Queue {
                 host,
                 pace,
             } => {
+                let host = self.hosts.number(host);
                 self.keep_pace(host, *pace);
                 self.state.in_flight.come_back(*sequence);
                 if let Some(place) = self.come_back(*sequence) {
@@ -40,7 +41,8 @@ impl Queue {
             Record::Postponed {
                 entry, at, pace, ..
             } => {
-                self.keep_pace(&entry.discovered.url.host(), *pace);
+                let host = self.hosts.number_of(&entry.discovered.url);
+                self.keep_pace(host, *pace);
                 self.postpone(entry, *at);
             }
             Record::Settled(settled) => {
@@ -73,7 +75,10 @@ impl Queue {
                     self.state.in_flight.crash(*sequence);
                 }
             }
-            Record::Paced { host, pace } => self.keep_pace(host, *pace),
+            Record::Paced { host, pace } => {
+                let host = self.hosts.number(host);
+                self.keep_pace(host, *pace);
+            }
             Record::RobotsRead { origin, .. } => {
                 self.robots.insert(origin.clone(), span.start);
             }
@@ -103,7 +108,7 @@ impl Queue {
                 self.state.archive_cut |= visit.warc_file.is_none() && self.state.archive.is_some();
                 self.state.totals.uncount(visit);
                 self.state.held.revoked(entry, reached);
-                let host = self.hosts.number(&visit.url.host());
+                let host = self.hosts.number_of(&visit.url);
                 self.hosts.change(host, |host| {
                     host.pages = host.pages.saturating_sub(u64::from(visit.is_page()));
                 });
@@ -129,10 +134,10 @@ impl Queue {
         } = settled;
         let record = &visit.record;
         let place = Place {
-            host: self.hosts.number(&record.url.host()),
+            host: self.hosts.number_of(&record.url),
             rank: Rank::new(record.requisite, *priority, record.depth, *sequence),
         };
-        self.keep_pace(&record.url.host(), *pace);
+        self.keep_pace(place.host, *pace);
         self.take_out(place);
         self.state.totals.count(record);
         self.state.voids.settled(record, *priority, &visit.reached);
@@ -177,7 +182,7 @@ impl Queue {
 
     fn put(&mut self, discovered: &DiscoveredUrl, sequence: u64, via: Option<Arc<str>>) {
         self.state.held.queued(discovered);
-        let host = self.hosts.number(&discovered.url.host());
+        let host = self.hosts.number_of(&discovered.url);
         let rank = Rank::of(discovered, sequence);
         let body = Body {
             url: discovered.url.to_stored().into(),
@@ -253,14 +258,13 @@ impl Queue {
         self.state.floor = self.state.floor.min(now + min_wait);
     }
 
-    fn keep_pace(&mut self, host: &Host, pace: Pace) {
-        let host = self.hosts.number(host);
+    fn keep_pace(&mut self, host: u32, pace: Pace) {
         self.hosts.change(host, |host| host.keep_pace(pace));
         self.host_groups.touch(host);
     }
 
     fn place_of(&mut self, entry: &QueueEntry) -> Place {
-        let host = self.hosts.number(&entry.discovered.url.host());
+        let host = self.hosts.number_of(&entry.discovered.url);
         let rank = Rank::of(&entry.discovered, entry.sequence);
         Place { host, rank }
     }

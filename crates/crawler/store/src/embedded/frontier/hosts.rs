@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::time::Duration;
 
 use journal::{DiscoveredUrl, ExcludedLinks};
-use web::{Host, Pace, Timestamp};
+use web::{Host, Pace, PageUrl, Timestamp};
 
 use super::agenda::{Sums, Wanted};
 use super::anticipated::Anticipated;
@@ -74,6 +74,15 @@ impl Hosts {
         let mut state = HostState::new(name.clone(), self.floor.into());
         state.levels = self.rules.best_first.then(Levels::default);
         self.add(state)
+    }
+
+    /// Returns the number of the host of a URL, like [`Hosts::number`].
+    pub(super) fn number_of(&mut self, url: &PageUrl) -> u32 {
+        let name = url.as_url().host_str().unwrap_or_default();
+        match self.numbers.get(name) {
+            Some(number) => *number,
+            None => self.number(&url.host()),
+        }
     }
 
     /// Stops or resumes the leasing of a host's entries.

@@ -4,8 +4,12 @@
 //! at a time. If an entry arrives later that belongs before them, the host reads again from there.
 //! Quarantined entries are leased one at a time, when nothing is out and no other entry can be
 //! leased.
+//!
+//! A lease has two steps: [`Queue::take`] takes entries off the queue, and [`Queue::begin_visits`]
+//! records their leases. In between, the caller reads their URLs, which takes longer than both and
+//! needs no state: the queue is not locked meanwhile. An entry that was taken is out already.
 
-use journal::{Journal, Record, StoreFault};
+use journal::{Journal, QueueEntry, Record, StoreFault};
 use web::Timestamp;
 
 use super::agenda::Wanted;
@@ -14,20 +18,38 @@ use super::{Queue, broken};
 use crate::frontier::{Lease, LeaseFilter, Supply};
 
 /// Maximum size of the entries read ahead, over all hosts.
-const HEADS_BYTES: u64 = 48 << 20;
+const HEADS_BYTES: u64 = 16 << 20;
 /// Approximate size of an entry read ahead.
 const HEAD_BYTES: u64 = 160;
 /// Minimum and maximum number of entries of a host that are read ahead.
 const HEADS: std::ops::RangeInclusive<u64> = 2..=64;
 
+/// An entry off the queue whose URL has not been read.
+pub(in super::super) struct Taken {
+    place: Place,
+    body: Body,
+    attempts: u32,
+    crashes: u32,
+}
+
+impl Taken {
+    /// Reads the URL. Returns the entry with the number of its host.
+    pub(in super::super) fn read(self) -> Result<(u32, QueueEntry), StoreFault> {
+        let Place { host, rank } = self.place;
+        let entry = self.body.into_entry(rank, self.attempts, self.crashes)?;
+        Ok((host, entry))
+    }
+}
+
 impl Queue {
-    pub(in super::super) fn lease(
+    /// Takes entries for leases.
+    pub(in super::super) fn take(
         &mut self,
         journal: &Journal,
         now: Timestamp,
         want: usize,
         filter: LeaseFilter,
-    ) -> Result<Supply, StoreFault> {
+    ) -> Result<Supply<Taken>, StoreFault> {
         if self.out.is_closed() {
             return Ok(Supply::NothingBefore(Timestamp::NEVER));
         }
@@ -36,13 +58,13 @@ impl Queue {
             LeaseFilter::All => Wanted::All,
             LeaseFilter::Requisites => Wanted::Requisites,
         };
-        let mut leases = self.lease_rounds(journal, now, want, wanted)?;
-        if leases.is_empty() && wanted == Wanted::All && self.hosts.sums().others == 0 {
+        let mut taken = self.take_rounds(journal, now, want, wanted)?;
+        if taken.is_empty() && wanted == Wanted::All && self.hosts.sums().others == 0 {
             wanted = Wanted::Mirrored;
-            leases = self.lease_rounds(journal, now, want, wanted)?;
+            taken = self.take_rounds(journal, now, want, wanted)?;
         }
-        if !leases.is_empty() {
-            return self.begin_visits(journal, leases);
+        if !taken.is_empty() {
+            return Ok(Supply::Leases(taken));
         }
         let times = [
             self.hosts.next_ready(now, wanted),
@@ -52,7 +74,7 @@ impl Queue {
         if self.hosts.sums().leased > 0 {
             return Ok(Supply::NothingBefore(next.unwrap_or(Timestamp::NEVER)));
         }
-        let quarantined = self.lease_quarantined(journal, now, want, filter)?;
+        let quarantined = self.take_quarantined(journal, now, want, filter)?;
         let mut supply = quarantined.or_before(next);
         let [all, requisites] = self.hosts.sums().hopeful;
         let hopeful = match filter {
@@ -62,9 +84,9 @@ impl Queue {
         if matches!(supply, Supply::NothingBefore(_)) && hopeful == 0 {
             supply = Supply::Exhausted;
         }
-        let may_reopen = supply == Supply::Exhausted && filter == LeaseFilter::All;
-        if may_reopen && self.take_last_look(journal)? {
-            return self.lease(journal, now, want, filter);
+        let is_exhausted = matches!(supply, Supply::Exhausted);
+        if is_exhausted && filter == LeaseFilter::All && self.take_last_look(journal)? {
+            return self.take(journal, now, want, filter);
         }
         Ok(supply)
     }
@@ -80,23 +102,23 @@ impl Queue {
     }
 
     /// Takes one page from each ready host per round, so that a fast host does not starve the rest.
-    fn lease_rounds(
+    fn take_rounds(
         &mut self,
         journal: &Journal,
         now: Timestamp,
         want: usize,
         wanted: Wanted,
-    ) -> Result<Vec<Lease>, StoreFault> {
-        let mut leases = Vec::new();
+    ) -> Result<Vec<Taken>, StoreFault> {
+        let mut taken = Vec::new();
         let mut round = Vec::new();
-        while leases.len() < want {
-            while leases.len() < want
+        while taken.len() < want {
+            while taken.len() < want
                 && let Some(host) = self.hosts.take_due(now, wanted)
             {
                 match self.next_current(journal, host)? {
                     Some((rank, body)) => {
                         round.push(host);
-                        leases.push(self.hand_out(Place { host, rank }, body, now)?);
+                        taken.push(self.take_entry(Place { host, rank }, body, now)?);
                     }
                     // Its next entry may be of another kind, so it takes its turn again.
                     None => self.hosts.next_round(&mut vec![host]),
@@ -107,7 +129,7 @@ impl Queue {
             }
             self.hosts.next_round(&mut round);
         }
-        Ok(leases)
+        Ok(taken)
     }
 
     /// Returns the time at which the first postponed entry is due.
@@ -119,14 +141,14 @@ impl Queue {
         }
     }
 
-    /// Leases a quarantined entry when nothing is out and no other entry can be leased.
-    fn lease_quarantined(
+    /// Takes a quarantined entry when nothing is out and no other entry can be leased.
+    fn take_quarantined(
         &mut self,
         journal: &Journal,
         now: Timestamp,
         want: usize,
         filter: LeaseFilter,
-    ) -> Result<Supply, StoreFault> {
+    ) -> Result<Supply<Taken>, StoreFault> {
         let open = self.out.quarantined().filter(|place| {
             let is_wanted = filter == LeaseFilter::All || place.rank.is_requisite();
             is_wanted && self.hosts.has_room(place.host, place.rank)
@@ -145,42 +167,55 @@ impl Queue {
             counts.quarantined = counts.quarantined.saturating_sub(1);
         });
         if self.supersede(journal, place.rank, &body)? {
-            return self.lease(journal, now, want, filter);
+            return self.take(journal, now, want, filter);
         }
         self.out.lease_alone(place);
-        let lease = self.hand_out(place, body, now)?;
-        self.begin_visits(journal, vec![lease])
+        let taken = self.take_entry(place, body, now)?;
+        Ok(Supply::Leases(vec![taken]))
     }
 
-    fn hand_out(&mut self, place: Place, body: Body, now: Timestamp) -> Result<Lease, StoreFault> {
-        let attempts = self.retries.attempts(place);
-        let crashes = self.state.in_flight.crashes(place.rank.sequence);
-        let entry = body.into_entry(place.rank, attempts, crashes)?;
+    /// Takes an entry whose turn it is.
+    fn take_entry(
+        &mut self,
+        place: Place,
+        body: Body,
+        now: Timestamp,
+    ) -> Result<Taken, StoreFault> {
         self.out.lease(place);
+        if place.rank.is_probed() {
+            // From now on, links to it are noted.
+            let probe = body.clone().into_entry(place.rank, 0, 0)?;
+            self.out.lease_probe(&probe.discovered);
+        }
         self.hosts.change(place.host, |host| {
             host.update_counts(place.rank, |counts| counts.out += 1);
             host.leased += 1;
             host.asked = now;
         });
-        self.out.lease_probe(&entry.discovered);
-        let rules = self.hosts.rules();
-        let excluded = self.state.patterns.exclusion(&entry, rules);
-        Ok(Lease {
-            pace: self.hosts.get(place.host).pace,
-            excluded,
-            entry,
+        Ok(Taken {
+            place,
+            body,
+            attempts: self.retries.attempts(place),
+            crashes: self.state.in_flight.crashes(place.rank.sequence),
         })
     }
 
-    /// Journals the leases before they are handed out.
-    fn begin_visits(
+    /// Journals the leases of the entries that were taken, before they are handed out.
+    pub(in super::super) fn begin_visits(
         &mut self,
         journal: &Journal,
-        leases: Vec<Lease>,
-    ) -> Result<Supply, StoreFault> {
+        entries: Vec<(u32, QueueEntry)>,
+    ) -> Result<Vec<Lease>, StoreFault> {
+        let rules = self.hosts.rules();
+        let leases = entries.into_iter().map(|(host, entry)| Lease {
+            pace: self.hosts.get(host).pace,
+            excluded: self.state.patterns.exclusion(&entry, rules),
+            entry,
+        });
+        let leases: Vec<Lease> = leases.collect();
         let sequences = leases.iter().map(|lease| lease.entry.sequence).collect();
         self.record(journal, &Record::Leased { sequences })?;
-        Ok(Supply::Leases(leases))
+        Ok(leases)
     }
 
     pub(super) fn next_of(&mut self, host: u32) -> Result<(Rank, Body), StoreFault> {

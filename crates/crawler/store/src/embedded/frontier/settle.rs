@@ -19,8 +19,7 @@ impl Queue {
         settlement: Settlement,
         pace: Pace,
     ) -> Result<(), StoreFault> {
-        let name = lease.url().host();
-        let host = self.hosts.number(&name);
+        let host = self.hosts.number_of(lease.url());
         let is_page = matches!(&settlement, Settlement::Done(visit) if visit.record.is_page());
         self.hosts.change(host, |host| {
             host.leased = host.leased.saturating_sub(1);
@@ -65,7 +64,7 @@ impl Queue {
                 let wanted = self.out.end_probe(lease.discovered());
                 let returned = Record::Returned {
                     sequence: lease.entry.sequence,
-                    host: name,
+                    host: lease.url().host(),
                     pace,
                 };
                 self.record(journal, &returned)?;
@@ -91,7 +90,7 @@ impl Queue {
             mut visit,
             ready,
         } = ended;
-        let host = self.hosts.number(&lease.url().host());
+        let host = self.hosts.number_of(lease.url());
         self.out.note_wanted(&visit.finds);
         // URLs reached by redirects are seen.
         let reached = &visit.reached;
@@ -121,6 +120,7 @@ impl Queue {
         }
         self.queue_again(journal, wanted_again)?;
         self.give_up_claims(journal, lease.entry.sequence)?;
+        self.used.settled.push((lease, record));
         self.change_patterns(journal)?;
         self.revoke_due(journal)
     }
