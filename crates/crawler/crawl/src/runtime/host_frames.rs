@@ -260,7 +260,7 @@ mod tests {
         for number in 0..60 {
             let (page, frame) = (page(number, 0), frames.of(&host(number)));
             let footer = page.blocks().last().unwrap();
-            assert!(read(&frame).part(footer).is_some(), "host {number}");
+            assert!(read(&frame).part(&footer).is_some(), "host {number}");
         }
     }
 
