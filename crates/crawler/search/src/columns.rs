@@ -5,7 +5,15 @@ use tantivy::{DocId, SegmentReader, TantivyError};
 use web::Timestamp;
 
 use crate::fields::{DATE, FILE, OFFSET};
-use crate::finder::RecordLocation;
+
+/// The position of a page's record in the archive.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RecordLocation {
+    /// The archive file, without its directory.
+    pub file: String,
+    /// The offset of the record in bytes.
+    pub offset: u64,
+}
 
 /// The columns of a segment.
 #[derive(Clone)]

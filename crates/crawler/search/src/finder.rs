@@ -12,7 +12,7 @@ use tantivy::{DocAddress, Executor, Searcher, TantivyDocument};
 use web::Timestamp;
 
 use crate::best_hits::BestHits;
-use crate::columns::Columns;
+use crate::columns::{Columns, RecordLocation};
 use crate::commit_payload::CommitPayload;
 use crate::fault::IndexFault;
 use crate::fields::Fields;
@@ -49,15 +49,6 @@ pub struct Hit {
     pub score: f32,
     /// Position of the record.
     pub location: RecordLocation,
-}
-
-/// The position of a page's record in the archive.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct RecordLocation {
-    /// The archive file, without its directory.
-    pub file: String,
-    /// The offset of the record in bytes.
-    pub offset: u64,
 }
 
 impl Finder {

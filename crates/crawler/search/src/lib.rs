@@ -27,11 +27,12 @@ mod stepping;
 mod words;
 mod writer;
 
+pub use columns::RecordLocation;
 pub use commit_payload::FORMAT;
 pub use fault::IndexFault;
 pub use fields::IndexPage;
 pub use fillers::MIN_MEMORY;
-pub use finder::{Finder, Hit, MAX_HITS, RecordLocation};
+pub use finder::{Finder, Hit, MAX_HITS};
 pub use query::{MAX_CLAUSES, MAX_DEPTH, MAX_QUERY, MAX_WORDS, Query, QueryError, Reason};
 pub use searchable::Searchable;
 pub use snippet::{Snippet, Snippets};

@@ -422,8 +422,8 @@ pub struct Settings {
     #[arg(long, value_name = "WHICH", help_heading = "Output")]
     #[serde(with = "word")]
     pub index: IndexedPages,
-    /// Memory for writing the search index, at least 8MiB: one thread per 8MiB writes it, up to half
-    /// of the processors; more memory makes fewer, larger segments [default: 32MiB]
+    /// Memory for writing the search index, at least 8MiB: one thread per 8MiB writes it, up to
+    /// half of the processors; more memory makes fewer, larger segments [default: 32MiB]
     #[arg(long, value_name = "SIZE", help_heading = "Output")]
     #[serde(with = "word")]
     pub index_memory: Size,
