@@ -28,7 +28,7 @@ use std::time::Duration;
 use clap::{Parser, ValueEnum};
 use testkit::{Corpus, Server, Settings};
 
-use crate::crawled::{arguments, cpu, peak_of, read_port, stop};
+use crate::crawled::{arguments, cpu, peak_of, read_port, start, stop};
 
 type Failure = Box<dyn Error>;
 
@@ -212,16 +212,10 @@ fn start_web(options: &Options) -> Result<Child, Failure> {
     let figures = [options.pages, options.hosts, options.nodes].map(|figure| figure.to_string());
     let [pages, hosts, nodes] = &figures;
     let seed = options.seed.to_string();
-    let arguments = [
+    start(&[
         "--serve", "--shape", shape, "--pages", pages, "--hosts", hosts, "--nodes", nodes,
         "--seed", &seed,
-    ];
-    let web = Command::new(std::env::current_exe()?)
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()?;
-    Ok(web)
+    ])
 }
 
 /// Returns the highest resident size, in bytes, that the kernel saw until the child ended.

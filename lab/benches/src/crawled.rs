@@ -3,7 +3,7 @@
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::Child;
+use std::process::{Child, Command, Stdio};
 
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
@@ -19,6 +19,16 @@ pub(crate) fn arguments(hosts: &[String], port: u16, seeds: &Path) -> Vec<String
         arguments.extend(["--resolve".to_owned(), format!("{host}:{port}:127.0.0.1")]);
     }
     arguments
+}
+
+/// Starts this benchmark again, with arguments that make it serve the web.
+pub(crate) fn start(arguments: &[&str]) -> Result<Child, Failure> {
+    let web = Command::new(std::env::current_exe()?)
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()?;
+    Ok(web)
 }
 
 pub(crate) fn read_port(web: &mut Child) -> Result<u16, Failure> {

@@ -112,12 +112,12 @@ struct Crew {
     threads: Vec<JoinHandle<tantivy::Result<()>>>,
     /// `None` at the end.
     queue: Option<SyncSender<BudgetedPage>>,
-    /// The other end of the queue. Only threads own it, so it closes when all of them have failed.
+    /// Receiver of the queue. Only the threads own it, so the queue closes when all have failed.
     pages: Weak<Pages>,
     output: Arc<Output>,
 }
 
-/// What the threads write to.
+/// The shared results of the threads.
 #[derive(Default)]
 struct Output {
     written: Mutex<Vec<SegmentMeta>>,
@@ -159,7 +159,7 @@ impl Crew {
         Ok(())
     }
 
-    /// Passes a page to the threads. Returns false if all of them have ended.
+    /// Passes a page to the threads. Returns false if all threads have ended.
     fn pass(&mut self, page: BudgetedPage, model: &Filler) -> tantivy::Result<bool> {
         let Some(queue) = &self.queue else {
             return Ok(false);

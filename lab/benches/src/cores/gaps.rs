@@ -1,4 +1,4 @@
-//! The times in which no visit ended, by the dates of `crawl.log`.
+//! Gaps: times without the end of a visit, by the dates of `crawl.log`.
 
 use std::fmt;
 use std::time::Duration;
@@ -14,12 +14,12 @@ const DAY: Duration = Duration::from_secs(24 * 3600);
 /// Maximum number of lines that are printed of a gap.
 const LINES: usize = 3;
 
-/// A time in which no visit ended.
+/// A time without the end of a visit.
 pub(crate) struct Gap {
     /// Since the first line of the log.
     begin: Duration,
     length: Duration,
-    /// The share of samples in which a thread waited for the disk.
+    /// Fraction of samples with a thread waiting for the disk.
     disk_waits: f64,
     /// The last postponed visits before its end, and other lines in it.
     lines: Vec<String>,

@@ -1,9 +1,9 @@
-//! The rate of a crawl by the number of cores, and the times in which a crawl stood still.
+//! The rate of a crawl by the number of cores, and its gaps.
 //!
 //! The real binary crawls a generated web on loopback, politeness off. It is pinned to the first
 //! cores, and the web, which another process serves with a thread per address, to others. Of each
 //! run it prints the rate, the CPU time by thread name, context switches, peak memory and retries;
-//! then each gap: a time of more than a second in which no visit ended, by the dates of
+//! then each gap: more than a second without the end of a visit, by the dates of
 //! `crawl.log`, with what else the log says until the visit after it, and the share of samples in
 //! which a thread of the crawler waited for the disk.
 //!
@@ -31,7 +31,7 @@ use clap::{Parser, ValueEnum};
 use testkit::{Corpus, Server, Settings};
 use tokio::time::Instant;
 
-use crate::crawled::{arguments, cpu, peak_of, read_port, stop};
+use crate::crawled::{arguments, cpu, peak_of, read_port, start, stop};
 use crate::gaps::Gap;
 use crate::threads::Threads;
 
@@ -168,13 +168,10 @@ fn start_web(options: &Options, threads: u8) -> Result<Child, Failure> {
     };
     let figures = [options.pages, options.hosts].map(|figure| figure.to_string());
     let [pages, hosts] = &figures;
-    let web = Command::new(std::env::current_exe()?)
-        .args(["--shape", shape, "--pages", pages, "--hosts", hosts])
-        .args(["--serve", &threads.to_string()])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()?;
-    Ok(web)
+    let threads = threads.to_string();
+    start(&[
+        "--serve", &threads, "--shape", shape, "--pages", pages, "--hosts", hosts,
+    ])
 }
 
 #[expect(

@@ -62,7 +62,7 @@ impl Threads {
         sums.fold((0, 0), |sum, own| (sum.0 + own.0, sum.1 + own.1))
     }
 
-    /// Returns the share of samples in this time in which a thread waited for the disk.
+    /// Returns the fraction of samples in this time with a thread waiting for the disk.
     pub(crate) fn disk_waits(&self, from: Duration, to: Duration) -> f64 {
         let within = self.samples.iter().filter(|it| (from..to).contains(&it.at));
         let (mut all, mut waits) = (0_u32, 0_u32);

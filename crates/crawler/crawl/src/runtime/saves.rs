@@ -1,7 +1,7 @@
 //! Saves: settled visits become durable while other visits run.
 //!
-//! A sync of the archive takes seconds on a busy disk, and a crawl that waited for it leased
-//! nothing in that time. So a save is a task of its own, one at a time, and leasing goes on.
+//! A sync of the archive takes seconds on a busy disk, and a crawl that waited for it would lease
+//! nothing meanwhile. So each save runs in its own task, one at a time, and leasing continues.
 //!
 //! Invariant: a crash repeats the visits since the last completed save, so the payload that no
 //! completed or running save covers is bounded. While it exceeds [`MAX_UNSAVED_BYTES`], no visit
