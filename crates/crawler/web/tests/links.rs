@@ -195,9 +195,30 @@ fn a_link_that_is_also_a_picture_is_a_page_and_keeps_its_words() {
         "<img src=./../x><a href=/x>words</a>",
     ] {
         let document = read_page(text, ALL, 1_000);
-        assert_eq!(document.links.len(), 1, "{text}");
+        let icon = document.links.last().expect("the implied icon");
+        assert_eq!(short(icon.url.as_str()), "/favicon.ico", "{text}");
+        assert_eq!(document.links.len(), 2, "{text}");
         assert_eq!(document.links[0].kind, LinkKind::Page, "{text}");
         assert_eq!(document.links[0].anchor, "words", "{text}");
+    }
+}
+
+/// Browsers request it (HTML Standard, section 4.6.7.8), so a replay without it had a hole.
+#[test]
+fn a_page_without_an_icon_of_its_own_needs_that_of_its_host() {
+    for (text, icons) in [
+        ("words", 1),
+        ("<base href=http://other.example/>words", 1),
+        ("<link rel='shortcut icon' href=/i.png>words", 0),
+        ("<link rel=apple-touch-icon href=/i.png>words", 1),
+    ] {
+        for attributes in [1_000, NO_TREE] {
+            let found = links(text, ALL, attributes);
+            let icon = ("/favicon.ico".to_owned(), "requisite");
+            assert_eq!(usize::from(found.contains(&icon)), icons, "{text}");
+            let document = read_page(text, LinkKinds::PAGES, attributes);
+            assert!(document.links.is_empty(), "{text}");
+        }
     }
 }
 
@@ -256,6 +277,12 @@ fn header_fields_have_links_too() {
         if media == "text/html" {
             wanted.push(("/tag".to_owned(), LinkKind::Page, Relations::NONE));
             wanted.push(("/base/b".to_owned(), LinkKind::Page, Relations::NONE));
+            // Not named by the page, and not relative to its base.
+            wanted.push((
+                "/favicon.ico".to_owned(),
+                LinkKind::Requisite,
+                Relations::NONE,
+            ));
         }
         assert_eq!(found, wanted, "{media}");
         let canonical = document.canonical.map(|url| url.to_string());
@@ -465,6 +492,7 @@ fn a_picture_that_is_a_link_to_itself_is_a_page_that_the_page_needs() {
         ("/dir/large.png", LinkKind::Page, false),
         ("/dir/small.png", LinkKind::Requisite, true),
         ("/dir/same.png", LinkKind::Page, true),
+        ("/favicon.ico", LinkKind::Requisite, true),
     ];
     assert_eq!(
         found,

@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 
 use html5ever::data::{C1_REPLACEMENTS, NAMED_ENTITIES};
+use memchr::memchr;
 
 /// The context of a text: in attributes, fewer references without a semicolon are valid.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -17,7 +18,7 @@ pub(crate) enum TextContext {
 
 /// Resolves all character references and keeps invalid ones.
 pub(crate) fn resolve(text: &str, context: TextContext) -> Cow<'_, str> {
-    let Some(first) = text.find('&') else {
+    let Some(first) = memchr(b'&', text.as_bytes()) else {
         return Cow::Borrowed(text);
     };
     let mut resolved = String::with_capacity(text.len());
@@ -38,7 +39,7 @@ pub(crate) fn resolve(text: &str, context: TextContext) -> Cow<'_, str> {
             length
         });
         at += length;
-        match text[at..].find('&') {
+        match memchr(b'&', &text.as_bytes()[at..]) {
             Some(next) => at += next,
             None => break,
         }

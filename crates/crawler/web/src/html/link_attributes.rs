@@ -220,6 +220,7 @@ fn of_link<'p>(element: &impl AttributeSource<'p>, references: &mut References<'
     if has_relation(&rel, "canonical") && references.canonical.is_none() {
         references.canonical = element.value("href");
     }
+    references.has_icon |= has_relation(&rel, "icon");
     let Some(kind) = of_relations(&rel) else {
         return;
     };

@@ -85,6 +85,8 @@ pub(crate) struct References<'p> {
     pub base: Option<Cow<'p, str>>,
     /// First `<link rel=canonical>`.
     pub canonical: Option<Cow<'p, str>>,
+    /// True if a `<link rel=icon>` names an icon of the page.
+    pub has_icon: bool,
     /// Index of each reference.
     known: HashMap<Cow<'p, str>, usize>,
     counts: LinkCounts,
@@ -102,6 +104,7 @@ impl<'p> References<'p> {
             found: Vec::new(),
             base: None,
             canonical: None,
+            has_icon: false,
             known: HashMap::new(),
             counts: LinkCounts::default(),
             lost: LostLinks::default(),
@@ -156,6 +159,24 @@ impl<'p> References<'p> {
         self.add(href, kind, "");
         if let Some(added) = self.found.get_mut(index) {
             added.is_needed = true;
+        }
+    }
+
+    /// Adds the icon that browsers request for a page that names none (HTML Standard, section
+    /// 4.6.7.8): every page of a host implies the same one. `headed` contains the links in header
+    /// fields.
+    pub(crate) fn add_implied_icon(&mut self, headed: &Links, context: &ReadContext<'_>) {
+        let names_icon = |link: &Link| relations::has_relation(&link.rel, "icon");
+        if !self.kinds.has(LinkKind::Requisite)
+            || self.has_icon
+            || headed.links.iter().any(names_icon)
+        {
+            return;
+        }
+        // Not relative to the `<base>` of the page.
+        if let Ok(icon) = context.metadata.url.join("/favicon.ico", context.form) {
+            let icon = icon.as_str().to_owned();
+            self.add(Cow::Owned(icon), LinkKind::Requisite, "");
         }
     }
 

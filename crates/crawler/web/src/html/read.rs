@@ -199,6 +199,7 @@ impl Document {
                 Some(text)
             },
         );
+        references.add_implied_icon(&headed, context);
         references.resolve(headed, context, self);
         self.title = walk.title;
         self.language = walk.language;

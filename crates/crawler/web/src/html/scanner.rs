@@ -8,6 +8,8 @@
 
 use std::borrow::Cow;
 
+use memchr::{memchr, memchr2};
+
 use crate::html::character_references::{self, TextContext};
 use crate::letter_case::{is_one_of, starts_with_ignore_case};
 
@@ -91,8 +93,9 @@ impl<'t> Scanner<'t> {
             [b'<', b'?', ..] | [b'<', b'/', _, ..] => Token::Markup(self.through(">", 2)),
             _ => {
                 // A `<` that begins no tag is text.
-                let end = self.text[self.at + char_len(rest[0])..].find('<');
-                let end = end.map_or(self.text.len(), |end| self.at + char_len(rest[0]) + end);
+                let after = char_len(rest[0]);
+                let end = memchr(b'<', &rest[after..]);
+                let end = end.map_or(self.text.len(), |end| self.at + after + end);
                 Token::Text(self.take(end))
             }
         })
@@ -102,7 +105,7 @@ impl<'t> Scanner<'t> {
     /// end.
     pub(crate) fn raw(&mut self, name: &str) -> &'t str {
         let mut from = self.at;
-        while let Some(found) = self.text[from..].find('<') {
+        while let Some(found) = memchr(b'<', &self.text.as_bytes()[from..]) {
             let end = from + found;
             let after = self.text.as_bytes()[end + 1..].strip_prefix(b"/");
             if after.is_some_and(|after| begins_with_name(after, name.as_bytes())) {
@@ -119,10 +122,7 @@ impl<'t> Scanner<'t> {
         let bytes = self.text.as_bytes();
         let (mut in_comment, mut in_script) = (false, false);
         let mut at = self.at;
-        while let Some(found) = bytes[at..]
-            .iter()
-            .position(|byte| matches!(byte, b'<' | b'-'))
-        {
+        while let Some(found) = memchr2(b'<', b'-', &bytes[at..]) {
             at += found;
             let rest = &bytes[at..];
             if rest.starts_with(b"<!--") {
@@ -181,7 +181,7 @@ impl<'t> Scanner<'t> {
     fn comment(&mut self) -> &'t str {
         // Searches for `>` instead of dashes, so that a comment of dashes is skipped at once.
         let mut from = self.at + 4;
-        while let Some(found) = self.text[from..].find('>') {
+        while let Some(found) = memchr(b'>', &self.text.as_bytes()[from..]) {
             let end = from + found;
             let ends = |mark: &str, start: usize| {
                 self.text.as_bytes()[start..end].ends_with(mark.as_bytes())
@@ -273,12 +273,12 @@ impl<'t> Attributes<'t> {
     fn value(&mut self) -> &'t str {
         self.until(|byte| !is_space(byte));
         let quote = match self.peek() {
-            Some(quote @ (b'"' | b'\'')) => char::from(quote),
+            Some(quote @ (b'"' | b'\'')) => quote,
             Some(b'>') => return "",
             _ => return self.until(|byte| is_space(byte) || byte == b'>'),
         };
         let from = self.at + 1;
-        let length = self.text[from..].find(quote);
+        let length = memchr(quote, &self.text.as_bytes()[from..]);
         let end = length.map_or(self.text.len(), |length| from + length);
         self.at = (end + 1).min(self.text.len());
         &self.text[from..end]
