@@ -11,6 +11,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
 
 use rayon::slice::ParallelSliceMut;
 
@@ -168,7 +169,9 @@ impl<const N: usize> Sorted<N> {
         if !self.begun {
             self.begun = true;
             for run in 0..self.runs.len() {
-                self.advance(run)?;
+                if let Some(record) = self.runs[run].next()? {
+                    self.heads.push(Reverse((record, run)));
+                }
             }
         }
         let from_run = match (self.heads.peek(), &self.latest) {
@@ -178,18 +181,16 @@ impl<const N: usize> Sorted<N> {
         if !from_run {
             return Ok(std::mem::replace(&mut self.latest, self.in_memory.next()));
         }
-        let Some(Reverse((record, run))) = self.heads.pop() else {
+        let Some(mut head) = self.heads.peek_mut() else {
             return Ok(None);
         };
-        self.advance(run)?;
-        Ok(Some(record))
-    }
-
-    fn advance(&mut self, run: usize) -> Result<(), BatchError> {
-        if let Some(record) = self.runs[run].next()? {
-            self.heads.push(Reverse((record, run)));
+        let Reverse((record, run)) = *head;
+        // The next record of the run takes its place: the heap is put in order once, not twice.
+        match self.runs[run].next()? {
+            Some(next) => *head = Reverse((next, run)),
+            None => drop(PeekMut::pop(head)),
         }
-        Ok(())
+        Ok(Some(record))
     }
 }
 

@@ -190,6 +190,9 @@ impl SignatureStore {
         signature: &neardup::PageSignature,
         canonical: Option<&PageUrl>,
     ) -> Result<Decision, StoreFault> {
+        let group = self.known.group(page);
+        let originals = self.known.originals();
+        originals.prefetch(page.key(), group, signature);
         self.known.judge(page, signature, canonical)
     }
 

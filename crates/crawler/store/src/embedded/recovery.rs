@@ -7,11 +7,14 @@
 pub(super) mod archive_tail;
 mod quarantine;
 
+use std::ops::Range;
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
+use std::thread;
 
 use disk::Disk;
-use journal::{Journal, JournalReader, Position, Record, SEGMENT_BYTES, StoreFault};
+use journal::{Journal, JournalReader, Position, Record, Replay, SEGMENT_BYTES, StoreFault};
 
 use self::archive_tail::ArchiveTail;
 use super::checkpoint::meta::Meta;
@@ -27,6 +30,12 @@ use super::store::{EmbeddedStore, OpenedState};
 
 /// Number of bytes that must be free on the disk before the tables are opened.
 const ROOM_BYTES: usize = 1 << 20;
+
+/// Number of bytes of the journal that are applied at once: few in tests, whose journals are short.
+const BYTES_AT_ONCE: u64 = if cfg!(test) { 1 << 8 } else { 1 << 20 };
+
+/// Records of the journal, each with its place.
+type Records = Vec<(Range<Position>, Record)>;
 
 /// The settings of an existing crawl's tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -185,15 +194,16 @@ impl Loaded {
         if meta.is_flush_in_progress()? {
             tracing::info!("the last session ended during a flush of the tables: it is repeated");
         }
-        let signatures = load_signatures(
-            journal,
-            &database,
-            &meta,
-            &mut checkpoint,
-            options,
-            settings,
-        )?;
-        let queue = Queue::load(&database, checkpoint.position, options.rules.clone())?;
+        let position = checkpoint.position;
+        let (queue, signatures) = thread::scope(|threads| {
+            let queue = threads.spawn(|| Queue::load(&database, position, options.rules.clone()));
+            let checkpoint = &mut checkpoint;
+            let signatures =
+                load_signatures(journal, &database, &meta, checkpoint, options, settings);
+            let queue = queue.join().unwrap_or_else(|panic| resume_unwind(panic));
+            (queue, signatures)
+        });
+        let (signatures, queue) = (signatures?, queue?);
         let mut loaded = Self {
             database,
             meta,
@@ -217,23 +227,49 @@ impl Loaded {
         Ok(loaded)
     }
 
-    /// Replays the journal after the watermark and returns its end.
+    /// Replays the journal after the watermark and returns its end. The next records are read while
+    /// the last ones are applied.
     fn apply(&mut self, journal: &Journal) -> Result<Position, StoreFault> {
-        let mut begin = self.checkpoint.position;
-        let mut replay = journal.replay(begin)?;
-        while let Some((end, record)) = replay.next_record()? {
-            if let Record::Begun { features, .. } = &record {
-                self.checkpoint.features.clone_from(features);
+        let mut end = self.checkpoint.position;
+        let mut replay = journal.replay(end)?;
+        let mut records = next_records(&mut replay, end)?;
+        while let Some((last, _)) = records.last() {
+            end = last.end;
+            for (_, record) in &records {
+                if let Record::Begun { features, .. } = record {
+                    self.checkpoint.features.clone_from(features);
+                }
             }
-            self.signatures.apply(begin, &record)?;
-            self.signatures.flush_if_large()?;
-            self.queue.apply(begin..end, &record);
-            begin = end;
+            records = self.apply_all(&records, || next_records(&mut replay, end))?;
             if self.queue.wants_flush() {
-                self.flush(begin)?;
+                self.flush(end)?;
             }
         }
-        Ok(begin)
+        Ok(end)
+    }
+
+    /// Applies records to the signatures and to the queue, which do not depend on each other, on
+    /// two threads. Then returns what `read` reads in the meantime.
+    fn apply_all<T>(
+        &mut self,
+        records: &Records,
+        read: impl FnOnce() -> Result<T, StoreFault>,
+    ) -> Result<T, StoreFault> {
+        let (queue, signatures) = (&mut self.queue, &mut self.signatures);
+        thread::scope(|threads| {
+            let helper = threads.spawn(|| {
+                records.iter().try_for_each(|(span, record)| {
+                    signatures.apply(span.start, record)?;
+                    signatures.flush_if_large()
+                })
+            });
+            for (span, record) in records {
+                queue.apply(span.clone(), record);
+            }
+            let read = read();
+            helper.join().unwrap_or_else(|panic| resume_unwind(panic))?;
+            read
+        })
     }
 
     /// Flushes the changes of the journal up to `position`. Opening has made the replayed part
@@ -247,6 +283,18 @@ impl Loaded {
         self.checkpoint = flush.checkpoint;
         Ok(())
     }
+}
+
+/// Returns the next records of the journal, from `begin` on; nothing at its end.
+fn next_records(replay: &mut Replay, begin: Position) -> Result<Records, StoreFault> {
+    let (mut records, mut end) = (Records::new(), begin);
+    while end < begin + BYTES_AT_ONCE
+        && let Some((next, record)) = replay.next_record()?
+    {
+        records.push((end..next, record));
+        end = next;
+    }
+    Ok(records)
 }
 
 /// Returns the signatures as they were at the checkpoint; rebuilds them from the journal if their

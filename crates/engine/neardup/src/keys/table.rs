@@ -97,14 +97,21 @@ impl KeyTable {
         mut visit: impl FnMut(u32),
     ) {
         let tables = tables.into_iter();
+        Self::prefetch(tables.clone());
+        for (table, key) in tables {
+            table.under(key).for_each(&mut visit);
+        }
+    }
+
+    /// Prefetches the memory that a look-up or an insertion reads under the key of each table, so
+    /// that the latencies of all tables overlap.
+    pub fn prefetch<'a>(tables: impl IntoIterator<Item = (&'a Self, ShortKey), IntoIter: Clone>) {
+        let tables = tables.into_iter();
         for (table, key) in tables.clone() {
             table.pairs.prefetch_start(key.as_u32());
         }
-        for (table, key) in tables.clone() {
-            table.pairs.prefetch_bucket(key.as_u32());
-        }
         for (table, key) in tables {
-            table.under(key).for_each(&mut visit);
+            table.pairs.prefetch_bucket(key.as_u32());
         }
     }
 

@@ -118,6 +118,13 @@ impl Documents {
         }
     }
 
+    /// Prefetches the memory that is read when a page with this signature is judged.
+    pub(super) fn prefetch(&self, page: UrlKey, group: u64, signature: &PageSignature) {
+        if let Some(in_memory) = &self.in_memory {
+            in_memory.prefetch(keys::of_page_with(page, group, signature));
+        }
+    }
+
     /// Returns true if the document was removed since the last flush.
     fn is_gone(&self, document: u32) -> bool {
         self.memtables()

@@ -74,6 +74,24 @@ pub(super) fn of_text(group: u64, digest: u128) -> ExactKey {
     ExactKey::new(KeyKind::TEXT, Partition::of(group).digest(digest))
 }
 
+/// Returns all exact keys of a page with this signature.
+pub(super) fn of_page_with(
+    page: UrlKey,
+    group: u64,
+    signature: &PageSignature,
+) -> impl Iterator<Item = ExactKey> + Clone + use<> {
+    let text = signature.text.as_deref();
+    let bands = of_resemblance(group, signature).map(|resemblance| resemblance.bands);
+    [
+        Some(of_page(page)),
+        Some(of_payload(group, signature.payload)),
+        text.map(|text| of_text(group, text.digest)),
+    ]
+    .into_iter()
+    .flatten()
+    .chain(bands.into_iter().flatten())
+}
+
 /// The keys for finding candidates for near-duplicates of a text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NearKeys {

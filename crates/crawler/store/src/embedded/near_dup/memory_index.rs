@@ -51,12 +51,20 @@ impl MemoryIndex {
     /// Adds the keys of a document. Beyond a table's cap, the document is found only by its other
     /// keys.
     pub(super) fn insert(&mut self, document: u32, record: &SignatureRecord) {
-        for ExactKey { kind, short } in record.keys() {
+        let keys = record.keys();
+        self.prefetch(keys.clone());
+        for ExactKey { kind, short } in keys {
             self.exact[kind.index()].insert(short, document);
         }
         if let Some(fingerprint) = record.fingerprint() {
             self.fingerprints.insert(fingerprint, document);
         }
+    }
+
+    /// Prefetches the memory that is read under these keys, so that the latencies of all tables
+    /// overlap.
+    pub(super) fn prefetch(&self, keys: impl Iterator<Item = ExactKey> + Clone) {
+        KeyTable::prefetch(keys.map(|key| (&self.exact[key.kind.index()], key.short)));
     }
 
     pub(super) fn remove(&mut self, document: u32, record: &SignatureRecord) {

@@ -19,18 +19,8 @@ impl SignatureRecord {
     }
 
     /// Returns the exact keys of the document.
-    pub(super) fn keys(&self) -> impl Iterator<Item = ExactKey> {
-        let text = self.signature.text.as_deref();
-        let bands =
-            keys::of_resemblance(self.group, &self.signature).map(|resemblance| resemblance.bands);
-        [
-            Some(keys::of_page(self.page)),
-            Some(keys::of_payload(self.group, self.signature.payload)),
-            text.map(|text| keys::of_text(self.group, text.digest)),
-        ]
-        .into_iter()
-        .flatten()
-        .chain(bands.into_iter().flatten())
+    pub(super) fn keys(&self) -> impl Iterator<Item = ExactKey> + Clone {
+        keys::of_page_with(self.page, self.group, &self.signature)
     }
 
     /// Returns the document's fingerprint as a lookup key.
