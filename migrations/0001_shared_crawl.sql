@@ -92,6 +92,26 @@ CREATE TABLE journal (
 CREATE INDEX journal_original ON journal (original) WHERE original IS NOT NULL;
 CREATE INDEX journal_revoked ON journal (page) WHERE kind = 2;
 
+-- Rows of `journal` that were moved here to save space: packs of consecutive rows of one bucket, as
+-- arrays that PostgreSQL compresses. A row is in `journal` or in one pack, never in both; read both
+-- with `rows_after`. Revocations and huge records stay in `journal`, so rows there may have numbers
+-- between the numbers of a pack.
+CREATE TABLE packed_journal (
+    bucket smallint NOT NULL,
+    -- The number of the last row.
+    last bigint NOT NULL,
+    -- The columns of the rows, ordered by number. `originals` is null if no row has an original.
+    numbers bigint[] NOT NULL,
+    terms bigint[] NOT NULL,
+    kinds smallint[] NOT NULL,
+    pages bigint[] NOT NULL,
+    originals bigint[],
+    records bytea[] NOT NULL,
+    PRIMARY KEY (bucket, last)
+) WITH (toast_tuple_target = 128);
+
+CREATE INDEX packed_journal_original ON packed_journal USING gin (originals);
+
 CREATE TABLE inbox (
     bucket smallint NOT NULL,
     number bigint NOT NULL DEFAULT nextval('row_number'),
@@ -325,6 +345,75 @@ BEGIN
         totals = p_totals, pages = p_page_total, bytes = p_byte_total, queued = p_queued
     WHERE term = p_term;
 END $$;
+
+-- Moves the first rows of these buckets of a term from the journal into a pack per bucket: 256 rows
+-- at most. Leaves a bucket unchanged that has fewer than `p_min` rows to move, so the call may be
+-- repeated.
+CREATE FUNCTION pack_rows(p_term bigint, p_buckets smallint[], p_min bigint) RETURNS void
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_bucket smallint;
+BEGIN
+    -- Waits for a call that is about to end this term, and is waited for by it.
+    PERFORM FROM term WHERE term = p_term AND state = 'live' FOR UPDATE;
+    IF NOT FOUND THEN
+        PERFORM refuse_ended_term(p_term);
+    END IF;
+    FOR v_bucket IN
+        SELECT bucket FROM bucket WHERE owner = p_term AND bucket = ANY (p_buckets)
+    LOOP
+        WITH movable AS (
+            SELECT number FROM journal
+            -- 256 of them stay far below the largest value of PostgreSQL, 1 GB.
+            WHERE bucket = v_bucket AND kind <> 2 AND octet_length(record) <= 65536
+            ORDER BY number LIMIT 256
+        ), taken AS (
+            DELETE FROM journal USING movable
+            WHERE bucket = v_bucket AND journal.number = movable.number
+                AND (SELECT count(*) FROM movable) >= p_min
+            RETURNING journal.*
+        )
+        INSERT INTO packed_journal
+            (bucket, last, numbers, terms, kinds, pages, originals, records)
+        SELECT v_bucket, max(number), array_agg(number ORDER BY number),
+            array_agg(term ORDER BY number), array_agg(kind ORDER BY number),
+            array_agg(page ORDER BY number),
+            CASE WHEN count(original) > 0 THEN array_agg(original ORDER BY number) END,
+            array_agg(record ORDER BY number)
+        FROM taken HAVING count(*) > 0;
+    END LOOP;
+END $$;
+
+-- Returns the rows of buckets after a number per bucket, packed or not, in no order.
+CREATE FUNCTION rows_after(p_buckets smallint[], p_numbers bigint[])
+RETURNS TABLE (
+    bucket smallint, number bigint, term bigint, kind smallint, page bigint, original bigint,
+    record bytea, is_packed boolean
+) LANGUAGE sql STABLE AS $$
+    SELECT j.bucket, j.number, j.term, j.kind, j.page, j.original, j.record, false
+    FROM unnest(p_buckets, p_numbers) AS mark (b, n)
+        JOIN journal AS j ON j.bucket = b AND j.number > n
+    UNION ALL
+    SELECT p.bucket, r.number, r.term, r.kind, r.page, r.original, r.record, true
+    FROM unnest(p_buckets, p_numbers) AS mark (b, n)
+        JOIN packed_journal AS p ON p.bucket = b AND p.last > n
+        CROSS JOIN LATERAL unnest(p.numbers, p.terms, p.kinds, p.pages, p.originals, p.records)
+            AS r (number, term, kind, page, original, record)
+    WHERE r.number > n
+$$;
+
+-- Returns the rows of pages that were left out as duplicates of an original, packed or not.
+CREATE FUNCTION rows_of_original(p_original bigint)
+RETURNS TABLE (bucket smallint, number bigint, page bigint, record bytea)
+LANGUAGE sql STABLE AS $$
+    SELECT j.bucket, j.number, j.page, j.record FROM journal AS j WHERE j.original = p_original
+    UNION ALL
+    SELECT p.bucket, r.number, r.page, r.record
+    FROM packed_journal AS p
+        CROSS JOIN LATERAL unnest(p.numbers, p.pages, p.originals, p.records)
+            AS r (number, page, original, record)
+    WHERE p.originals @> ARRAY[p_original] AND r.original = p_original
+$$;
 
 -- Appends admissions that were judged by the rows of the log up to `p_applied`. Adds those that share
 -- no key with later rows, nor with an append before them. Returns the later rows in their order, with

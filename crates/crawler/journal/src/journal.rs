@@ -151,7 +151,7 @@ impl Journal {
         Ok(end - frame.len() as u64..end)
     }
 
-    /// Appends a record that is already a frame, like [`Journal::append`].
+    /// Appends a record that is already a frame, or several, like [`Journal::append`].
     ///
     /// # Errors
     /// The errors of [`Journal::append`].

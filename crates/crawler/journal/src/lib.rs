@@ -51,7 +51,7 @@ pub use self::excluded_by::ExcludedBy;
 pub use self::fault::{Holder, StoreFault};
 pub use self::finished_visit::{ArchiveSpan, ExcludedLinks, FinishedVisit};
 pub use self::follower::JournalFollower;
-pub use self::frame::{Position, encode};
+pub use self::frame::{Position, append_frame, encode};
 pub use self::harvest::{Harvest, UrlHarvest};
 pub use self::history::{
     History, Revocation, Revocations, record_at, records_at, revocations, visits,

@@ -9,11 +9,14 @@
 //! second shares a key with the first. An append may be repeated: it shares its keys with itself.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::panic::resume_unwind;
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::thread;
 use std::time::Duration;
 
 use journal::{Record, StoreFault};
-use store::EmbeddedStore;
+use store::{EmbeddedStore, LogChunk};
 use tokio::sync::{Notify, mpsc, oneshot, watch};
 use web::UrlKey;
 
@@ -27,8 +30,13 @@ const WAITING: usize = 256;
 const BATCH: usize = 128;
 /// Number of rows that are read at a time.
 const ROWS: i64 = 4_096;
+/// Maximum number of reads that wait to be applied, when the whole log is applied.
+const AHEAD: usize = 4;
 /// Interval between reads of the log while no appends are made.
 const POLL: Duration = Duration::from_millis(250);
+
+/// The number and the record of a row of the log.
+type LogRow = (i64, Vec<u8>);
 
 /// A record to be added.
 struct Append {
@@ -228,13 +236,40 @@ impl Admissions {
 }
 
 impl AdmissionTask {
-    /// Applies everything in the log.
+    /// Applies everything in the log. The next rows are read while the last ones are applied.
     ///
     /// # Errors
     /// [`StoreFault`] if the database cannot be read, or the working copy cannot be written.
     pub(crate) async fn catch_up(&mut self) -> Result<(), StoreFault> {
-        while self.read().await? {}
-        Ok(())
+        let (sender, receiver) = mpsc::channel(AHEAD);
+        let applying = {
+            let (local, revoked) = (Arc::clone(&self.local), Arc::clone(&self.revoked));
+            let before = *self.applied.borrow();
+            tokio::task::spawn_blocking(move || apply_rows(&local, &revoked, before, receiver))
+        };
+        let read = self.send_rows(sender).await;
+        let applied = applying.await.map_err(|panic| StoreFault::Shared {
+            action: "read the log of admissions",
+            what: panic.to_string(),
+        })?;
+        // If it has failed, the rows had no receiver.
+        self.applied.send_replace(applied?);
+        read
+    }
+
+    /// Reads the rest of the log, in order, until the receiver is gone.
+    async fn send_rows(&self, sender: mpsc::Sender<Vec<LogRow>>) -> Result<(), StoreFault> {
+        let mut after = *self.applied.borrow();
+        loop {
+            let rows = self.rows(after).await?;
+            let Some((last, _)) = rows.last() else {
+                return Ok(());
+            };
+            after = *last;
+            if sender.send(rows).await.is_err() {
+                return Ok(());
+            }
+        }
     }
 
     /// Appends and applies until the term ends.
@@ -251,7 +286,7 @@ impl AdmissionTask {
                 _ended = term.ended() => return,
             }
             let done = match appends.is_empty() {
-                true => self.read().await.map(drop),
+                true => self.read().await,
                 false => self.add(&mut appends).await,
             };
             if let Err(fault) = done {
@@ -261,21 +296,24 @@ impl AdmissionTask {
         }
     }
 
-    /// Reads the next rows and applies them. Returns true if the maximum number of rows was read.
-    async fn read(&mut self) -> Result<bool, StoreFault> {
+    /// Reads the next rows and applies them.
+    async fn read(&mut self) -> Result<(), StoreFault> {
         let after = *self.applied.borrow();
+        for (number, record) in self.rows(after).await? {
+            self.apply(number, &decoded(&record)?)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the rows after this number, as many as are read at a time.
+    async fn rows(&self, after: i64) -> Result<Vec<LogRow>, StoreFault> {
         let query = "SELECT number, record FROM signature_log WHERE number > $1 \
             ORDER BY number LIMIT $2";
         let call = || async {
             let rows = sqlx::query_as(query).bind(after).bind(ROWS);
             rows.fetch_all(&self.connection.pool).await
         };
-        let rows: Vec<(i64, Vec<u8>)> = self.term.call("read the log of admissions", call).await?;
-        let is_full = rows.len() as i64 == ROWS;
-        for (number, record) in rows {
-            self.apply(number, &decoded(&record)?)?;
-        }
-        Ok(is_full)
+        self.term.call("read the log of admissions", call).await
     }
 
     /// Adds the appends that do not depend on later rows, applies the rows, and answers.
@@ -337,9 +375,56 @@ impl AdmissionTask {
     }
 }
 
+/// Applies received rows, which another thread decodes. Returns the number of the last one,
+/// `applied` if there was none.
+fn apply_rows(
+    local: &EmbeddedStore,
+    revoked: &RevokedOriginals,
+    applied: i64,
+    receiver: mpsc::Receiver<Vec<LogRow>>,
+) -> Result<i64, StoreFault> {
+    let (sender, chunks) = sync_channel(AHEAD);
+    let last = thread::scope(|scope| {
+        let decoding = scope.spawn(move || send_chunks(receiver, revoked, applied, &sender));
+        // If this fails, the decoding thread has no receiver, and ends.
+        chunks
+            .into_iter()
+            .try_for_each(|chunk| local.apply_log(chunk))?;
+        decoding.join().unwrap_or_else(|panic| resume_unwind(panic))
+    })?;
+    local.index_log();
+    Ok(last)
+}
+
+/// Decodes received rows, until there are no more or nobody applies them. Returns the number of the
+/// last one, `last` if there was none.
+fn send_chunks(
+    mut receiver: mpsc::Receiver<Vec<LogRow>>,
+    revoked: &RevokedOriginals,
+    mut last: i64,
+    sender: &SyncSender<LogChunk>,
+) -> Result<i64, StoreFault> {
+    while let Some(rows) = receiver.blocking_recv() {
+        let mut chunk = LogChunk::default();
+        for (number, record) in rows {
+            let record = chunk.push(&record).map_err(|error| unreadable(&error))?;
+            revoked.apply(record);
+            last = number;
+        }
+        if sender.send(chunk).is_err() {
+            break;
+        }
+    }
+    Ok(last)
+}
+
 fn decoded(bytes: &[u8]) -> Result<Record, StoreFault> {
-    postcard::from_bytes(bytes).map_err(|error| StoreFault::Shared {
+    postcard::from_bytes(bytes).map_err(|error| unreadable(&error))
+}
+
+fn unreadable(error: &postcard::Error) -> StoreFault {
+    StoreFault::Shared {
         action: "read the log of admissions",
         what: format!("a row cannot be read: {error}"),
-    })
+    }
 }

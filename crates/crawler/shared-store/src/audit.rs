@@ -27,6 +27,9 @@ use crate::reading::{ReadError, SharedCrawl, failed};
 use crate::rows::{Row, original_of, rows_of};
 use crate::shipping::{kind_to_sql, to_sql};
 
+/// Number of buckets whose rows the database sorts at a time.
+const SORTED_BUCKETS: usize = 64;
+
 /// The counts of an audit.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Audit {
@@ -108,15 +111,20 @@ impl SharedCrawl {
             .map_err(failed(action))?;
         auditor.check_buckets(&buckets);
         let query = "DECLARE portion NO SCROLL CURSOR FOR \
-            SELECT bucket, number, term, kind, page, original, record FROM journal \
-            ORDER BY bucket, number";
-        let row = |row: &PgRow| {
+            SELECT bucket, number, term, kind, page, original, record \
+            FROM rows_after($1::smallint[], $2::bigint[]) ORDER BY bucket, number";
+        let mut row = |row: &PgRow| {
             if let Some(record) = auditor.check_row(row) {
                 see(&record);
             }
             Ok(())
         };
-        snapshot.each(sqlx::query(query), action, row).await?;
+        let numbers: Vec<i16> = (0..BUCKETS).map(u16::cast_signed).collect();
+        for step in numbers.chunks(SORTED_BUCKETS) {
+            let query = sqlx::query(query).bind(step);
+            let query = query.bind(vec![0_i64; step.len()]);
+            snapshot.each(query, action, &mut row).await?;
+        }
         auditor.check_terms();
         let query = "DECLARE portion NO SCROLL CURSOR FOR \
             SELECT number, term, keys, record FROM signature_log ORDER BY number";
@@ -128,8 +136,7 @@ impl SharedCrawl {
         };
         snapshot.each(sqlx::query(query), action, admission).await?;
         for (original, pages) in auditor.without_original(&admitted) {
-            let query =
-                "SELECT record FROM journal WHERE original = $1 ORDER BY number DESC LIMIT 1";
+            let query = "SELECT record FROM rows_of_original($1) ORDER BY number DESC LIMIT 1";
             let (record,): (Vec<u8>,) = sqlx::query_as(query)
                 .bind(to_sql(original))
                 .fetch_one(&mut *snapshot.transaction)

@@ -12,9 +12,9 @@ use tokio::time::timeout;
 
 /// The oldest version of PostgreSQL with everything that the migrations use.
 const MIN_VERSION: i32 = 14;
-/// Number of connections of a node: settlements, admissions, polls, and two for buckets that are
-/// acquired. The heartbeat has its own.
-const CONNECTIONS: u32 = 5;
+/// Number of connections of a node: settlements, admissions, polls, packing, and two for buckets
+/// that are acquired. The heartbeat has its own.
+const CONNECTIONS: u32 = 6;
 /// Idle time before a connection is tested again.
 const IDLE: Duration = Duration::from_secs(1);
 /// Maximum wait for a connection.

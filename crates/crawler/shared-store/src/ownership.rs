@@ -132,10 +132,11 @@ impl SharedStore {
     /// Loads the journals of these buckets, in ascending order, into the working copy.
     async fn load(&self, buckets: &[Bucket], rests: &BucketSet) -> Result<(), StoreFault> {
         let numbers: Vec<i16> = buckets.iter().map(|bucket| bucket.to_sql()).collect();
-        let query = "SELECT bucket, record FROM journal WHERE bucket = ANY ($1) \
+        let query = "SELECT bucket, record, is_packed FROM rows_after($1, $2) \
             ORDER BY bucket, number";
         let call = || async {
             let rows = sqlx::query(query).bind(&numbers);
+            let rows = rows.bind(vec![0_i64; numbers.len()]);
             rows.fetch_all(&self.session.connection.pool).await
         };
         let rows = self.session.term.call("read the journal", call).await?;
@@ -146,6 +147,8 @@ impl SharedStore {
             let count = rest.iter().take_while(of_bucket).count();
             let (own, others) = rest.split_at(count);
             rest = others;
+            let unpacked = own.iter().filter(|row| !row.get::<bool, _>(2)).count();
+            self.packing.begin(*bucket, unpacked);
             let mut journal = BucketJournal::default();
             for row in own {
                 let record = decode(row.get(1)).map_err(|error| StoreFault::Shared {
@@ -250,9 +253,9 @@ impl SharedStore {
     async fn requeue(&self, original: UrlKey) -> Result<(), StoreFault> {
         // The database has every visit that has ended.
         self.shipping.settled(&self.session.term).await?;
-        let query = "SELECT unarchived.record FROM journal AS unarchived \
+        let query = "SELECT unarchived.record FROM rows_of_original($1) AS unarchived \
             JOIN bucket USING (bucket) \
-            WHERE unarchived.original = $1 AND owner = $2 AND NOT EXISTS ( \
+            WHERE owner = $2 AND NOT EXISTS ( \
                 SELECT FROM journal AS revoked WHERE revoked.kind = 2 \
                 AND revoked.page = unarchived.page AND revoked.number > unarchived.number)";
         let term = &self.session.term;

@@ -131,8 +131,7 @@ impl Replica {
 /// The rows after the marks of their buckets ($1, $2) and of the log ($3).
 const WHOLE: &str = "\
     DECLARE portion NO SCROLL CURSOR FOR \
-    SELECT bucket, number, record FROM journal \
-        JOIN unnest($1::smallint[], $2::bigint[]) AS mark (b, n) ON bucket = b AND number > n \
+    SELECT bucket, number, record FROM rows_after($1::smallint[], $2::bigint[]) \
     UNION ALL \
     SELECT NULL::smallint, number, record FROM signature_log \
         WHERE number > $3::bigint AND $4::text IS NULL \
@@ -142,7 +141,7 @@ const WHOLE: &str = "\
 /// both queries have the same parameters.
 const OF_NODE: &str = "\
     DECLARE portion NO SCROLL CURSOR FOR \
-    SELECT bucket, number, record FROM journal JOIN term USING (term) \
-        JOIN unnest($1::smallint[], $2::bigint[]) AS mark (b, n) ON bucket = b AND number > n \
+    SELECT bucket, number, record FROM rows_after($1::smallint[], $2::bigint[]) \
+        JOIN term USING (term) \
     WHERE node = $4::text AND $3::bigint >= 0 \
     ORDER BY 2";

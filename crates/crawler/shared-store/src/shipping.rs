@@ -24,6 +24,7 @@ use web::PageUrl;
 use crate::bucket::Bucket;
 use crate::calls::CallError;
 use crate::connection::Connection;
+use crate::packing::Packing;
 use crate::rows::{Row, RowKind, rows_of};
 use crate::term::Term;
 
@@ -60,6 +61,8 @@ pub(crate) struct Shipping {
     settled: watch::Sender<u64>,
     /// Number of transfers in progress.
     transferring: watch::Sender<u32>,
+    /// Counts the settled rows.
+    packing: Arc<Packing>,
     /// Syncs the node's archive, once it is open.
     pub(crate) sync_archive: OnceLock<SyncArchive>,
 }
@@ -111,7 +114,7 @@ struct Batch {
 }
 
 impl Shipping {
-    pub(crate) fn new(archive: Option<ArchivePlace>) -> Self {
+    pub(crate) fn new(archive: Option<ArchivePlace>, packing: Arc<Packing>) -> Self {
         let queue = Queue {
             archive,
             ..Queue::default()
@@ -121,6 +124,7 @@ impl Shipping {
             waiting: Notify::new(),
             settled: watch::Sender::new(0),
             transferring: watch::Sender::new(0),
+            packing,
             sync_archive: OnceLock::new(),
         }
     }
@@ -328,6 +332,9 @@ impl Shipping {
                 // The crawl receives the fault at its next call.
                 return;
             }
+            let buckets = batch.buckets.iter();
+            self.packing
+                .count(buckets.map(|bucket| Bucket::from_sql(*bucket)));
             if batch.archive.is_some() {
                 self.queue().archive = batch.archive;
             }

@@ -24,6 +24,7 @@ use web::{Clock, Host, Pace, PageUrl, UrlKey};
 use crate::admissions::Admissions;
 use crate::bucket::{Bucket, BucketSet};
 use crate::keys::LogKeys;
+use crate::packing::Packing;
 use crate::scope_seeds::{ScopeSeeds, Widen};
 use crate::session::Session;
 use crate::shipping::{Shipping, SyncArchive};
@@ -38,6 +39,7 @@ pub struct SharedStore {
     pub(crate) session: Session,
     pub(crate) local: Arc<EmbeddedStore>,
     pub(crate) shipping: Arc<Shipping>,
+    pub(crate) packing: Arc<Packing>,
     pub(crate) admissions: Admissions,
     pub(crate) rules: FrontierRules,
     pub(crate) clock: Clock,
@@ -76,6 +78,9 @@ pub struct SharedOptions {
     /// Adds the seeds of all nodes, and the targets of their redirects, to the node's scope: each
     /// before the node leases the URLs that it lets in.
     pub widen: Widen,
+    /// Number of unpacked rows of a bucket that the node packs: [`crate::ROWS_PER_PACK`]; fewer in
+    /// tests of few rows.
+    pub rows_per_pack: u32,
 }
 
 impl SharedStore {
@@ -94,10 +99,12 @@ impl SharedStore {
             clock,
             max_pages,
             widen,
+            rows_per_pack,
         } = options;
         clear(directory, session.node_file(), &options)?;
         let archive = session.archive.clone();
-        let shipping = Arc::new(Shipping::new(archive.clone()));
+        let packing = Arc::new(Packing::new(rows_per_pack));
+        let shipping = Arc::new(Shipping::new(archive.clone(), Arc::clone(&packing)));
         let watch = {
             let shipping = Arc::clone(&shipping);
             Arc::new(move |record: &Record| shipping.add(record))
@@ -124,6 +131,7 @@ impl SharedStore {
             session,
             local,
             shipping: Arc::clone(&shipping),
+            packing: Arc::clone(&packing),
             admissions,
             rules: options.rules.clone(),
             clock,
@@ -141,7 +149,8 @@ impl SharedStore {
         });
         {
             let mut tasks = store.tasks();
-            tasks.spawn(shipping.send(connection, Arc::clone(&term)));
+            tasks.spawn(shipping.send(connection.clone(), Arc::clone(&term)));
+            tasks.spawn(packing.run(connection, Arc::clone(&term)));
             tasks.spawn(log.run());
         }
         store.take(store.session.share().await?).await?;

@@ -53,7 +53,7 @@ pub use self::recovery::archive_tail::ArchiveTail;
 pub use self::store::EmbeddedStore;
 pub use self::tables::{Posting, Scan, SortedTables, Summary, Table};
 pub use self::verify::{Audit, audit};
-pub use self::working_copy::{LogStep, WorkingCopy};
+pub use self::working_copy::{LogChunk, LogStep, WorkingCopy};
 
 #[cfg(test)]
 mod actions_tests;

@@ -26,9 +26,9 @@ mod seen;
 pub use self::budget::{DomainCounts, exclude};
 pub use self::embedded::{
     ArchiveTail, Audit, Database, DirectoryLock, DistinctEffect, EarlierCrawls, EmbeddedStore,
-    JournalRebuild, LogStep, Posting, RecordWatch, RestoredAdmission, RestoredVisit, Scan,
-    SignatureMemory, SignatureRecord, SignatureRecords, SortedTables, StoreOptions, Summary, Table,
-    WorkingCopy, audit,
+    JournalRebuild, LogChunk, LogStep, Posting, RecordWatch, RestoredAdmission, RestoredVisit,
+    Scan, SignatureMemory, SignatureRecord, SignatureRecords, SortedTables, StoreOptions, Summary,
+    Table, WorkingCopy, audit,
 };
 pub use self::frontier::{
     ArchivePlace, CRASHES_TO_QUARANTINE, Durable, Frontier, FrontierRules, FrontierStats,

@@ -13,7 +13,9 @@ use clap::Args;
 use disk::SystemDisk;
 use journal::{DiscoveredUrl, FinishedVisit, Page};
 use neardup::{Features, HashKey};
-use shared_store::{BUCKETS, Connection, CrawlSettings, Session, SharedOptions, SharedStore};
+use shared_store::{
+    BUCKETS, Connection, CrawlSettings, ROWS_PER_PACK, Session, SharedOptions, SharedStore,
+};
 use store::{
     ComparisonOptions, Frontier, FrontierRules, LeaseFilter, NearDupIndex, Settlement,
     StoreOptions, Supply, Verdict,
@@ -135,11 +137,11 @@ async fn measure_on(server: &Postgres, options: &Options) -> Result<(), Failure>
         "a checkpoint of every node, with flushes that are due: {:.1?}",
         begin.elapsed()
     );
-    let before = size(server, &url, "journal")?;
+    let before = rows_size(server, &url)?;
     discover(&nodes, options)
         .await?
         .print("links, nine of ten known", "50,000/s");
-    let waiting = size(server, &url, "journal")? - before;
+    let waiting = rows_size(server, &url)? - before;
     if server.query(&url, "SELECT count(*) FROM inbox") != "0" {
         return Err("links are left in the inbox".into());
     }
@@ -148,12 +150,12 @@ async fn measure_on(server: &Postgres, options: &Options) -> Result<(), Failure>
         waiting / options.urls.max(1),
         size(server, &url, "inbox")? / options.urls.max(1)
     );
-    let before = size(server, &url, "journal")?;
+    let before = rows_size(server, &url)?;
     let visits = visit(&nodes, options.visits).await?;
     visits.print("lease and settle", "3,000/s");
     println!(
         "bytes a visited URL, on top of those while it waited: {} (goal 120 for a seen one)",
-        (size(server, &url, "journal")? - before) / visits.count.max(1)
+        (rows_size(server, &url)? - before) / visits.count.max(1)
     );
     leave(server, &url, &mut nodes).await?;
     print_sizes(server, &url, options)?;
@@ -175,8 +177,8 @@ async fn leave(server: &Postgres, url: &str, nodes: &mut Vec<Node>) -> Result<()
     let queued = |node: &Node| node.store.stats().queued;
     let due = nodes.iter().map(queued).sum::<u64>() + queued(&leaving);
     let sql = format!(
-        "SELECT count(*) FROM journal WHERE bucket IN (SELECT bucket FROM bucket JOIN term ON \
-         owner = term.term WHERE node = 'n{}')",
+        "SELECT count(*) FROM rows_after(array(SELECT bucket FROM bucket JOIN term ON \
+         owner = term.term WHERE node = 'n{}'), array_fill(0::bigint, ARRAY[4096]))",
         nodes.len()
     );
     let rows = server.query(url, &sql);
@@ -196,24 +198,35 @@ async fn leave(server: &Postgres, url: &str, nodes: &mut Vec<Node>) -> Result<()
     Ok(())
 }
 
-/// Prints the sizes of the tables with URLs after all of this, and after a vacuum.
+/// Prints the sizes of the tables with URLs after all of this, after a vacuum, and without the space
+/// that the vacuum has freed for later rows.
 fn print_sizes(server: &Postgres, url: &str, options: &Options) -> Result<(), Failure> {
-    for state in ["after all of this", "after a vacuum"] {
-        if state == "after a vacuum" {
-            server.query(url, "VACUUM");
-        }
+    for (state, vacuum) in [
+        ("after all of this", "SELECT 1"),
+        ("after a vacuum", "VACUUM"),
+        ("live rows alone", "VACUUM FULL journal"),
+    ] {
+        server.query(url, vacuum);
         let indexes: u64 = server
             .query(url, "SELECT pg_indexes_size('journal')")
             .parse()?;
         println!(
             "{state}: {} bytes a URL in the journal, {} MiB of indexes (shared buffers: {}); \
              {} MiB of inbox",
-            size(server, url, "journal")? / options.urls.max(1),
+            rows_size(server, url)? / options.urls.max(1),
             indexes >> 20,
             options.shared_buffers,
             size(server, url, "inbox")? >> 20
         );
     }
+    let packed = "SELECT coalesce(sum(cardinality(numbers)), 0) FROM packed_journal";
+    let packed: u64 = server.query(url, packed).parse()?;
+    let unpacked: u64 = server.query(url, "SELECT count(*) FROM journal").parse()?;
+    println!(
+        "{packed} packed rows of {} bytes each, {unpacked} unpacked rows of {} bytes each",
+        size(server, url, "packed_journal")? / packed.max(1),
+        size(server, url, "journal")? / unpacked.max(1)
+    );
     Ok(())
 }
 
@@ -266,6 +279,7 @@ async fn open(url: &str, settings: &CrawlSettings, number: usize) -> Result<Node
         clock: Clock::fixed(Timestamp::from_millis(0)),
         max_pages: None,
         widen: Arc::new(|_seed| {}),
+        rows_per_pack: ROWS_PER_PACK,
     };
     Ok(Node {
         store: SharedStore::open(session, directory.path(), options).await?,
@@ -424,6 +438,12 @@ async fn visit(nodes: &[Node], visits: u64) -> Result<Rate, Failure> {
 fn size(server: &Postgres, url: &str, table: &str) -> Result<u64, Failure> {
     let sql = format!("SELECT pg_total_relation_size('{table}')");
     Ok(server.query(url, &sql).parse()?)
+}
+
+/// Returns the bytes of all rows, packed or not. The space of rows that were packed counts until it
+/// is freed.
+fn rows_size(server: &Postgres, url: &str) -> Result<u64, Failure> {
+    Ok(size(server, url, "journal")? + size(server, url, "packed_journal")?)
 }
 
 fn url(number: u64, hosts: u64) -> Result<PageUrl, Failure> {

@@ -9,7 +9,7 @@ use messages::{CommandError, fault, in_use};
 use policy::FailedPages;
 use settings::seeds::Seeds;
 use settings::{Settings, crawl_directory};
-use shared_store::{Session, SharedOptions, SharedStore};
+use shared_store::{ROWS_PER_PACK, Session, SharedOptions, SharedStore};
 use sinks::Sink;
 use store::{EmbeddedStore, Frontier, NearDupIndex, StoreOptions};
 use web::{GroupBy, PageUrl, Scope, UrlKey};
@@ -69,6 +69,7 @@ impl StoreOpening<'_> {
                     scope_mut(&scope).add_seed(seed);
                 })
             },
+            rows_per_pack: ROWS_PER_PACK,
         };
         let opened = SharedStore::open(session, &state, options).await;
         let shared = opened.map_err(|error| match error {

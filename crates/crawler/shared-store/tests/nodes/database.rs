@@ -12,6 +12,10 @@ use testkit::{FaultyNetwork, Postgres};
 /// The functions of the database, as nodes create them.
 const MIGRATION: &str = include_str!("../../../../../migrations/0001_shared_crawl.sql");
 
+/// Counts the visits in the rows, packed or not.
+pub(crate) const VISITS: &str = "SELECT count(*) FROM rows_after( \
+    array(SELECT bucket FROM bucket), array_fill(0::bigint, ARRAY[4096])) WHERE kind = 1";
+
 /// The interval at which a condition in the database is looked at.
 const POLL: Duration = Duration::from_millis(5);
 

@@ -15,7 +15,7 @@ use store::{Frontier, FrontierRules, Lease, LeaseFilter, Supply};
 use testkit::{FaultyNetwork, NetworkState, Postgres};
 use tokio::sync::Notify;
 
-use crate::database::Database;
+use crate::database::{Database, VISITS};
 use crate::support::Node;
 
 /// The term of nodes that are to die.
@@ -26,7 +26,6 @@ const LONG: Duration = Duration::from_secs(60);
 const REST: Duration = Duration::from_secs(7);
 
 const PAGE: &str = "http://a.test/";
-const VISITS: &str = "SELECT count(*) FROM journal WHERE kind = 1";
 const HELD_BACK: &str = "SELECT count(*) FROM pg_stat_activity \
     WHERE datname = current_database() AND wait_event = 'advisory'";
 /// Batches that the server has refused, by its log.

@@ -9,6 +9,7 @@
 mod database;
 mod fences;
 mod membership;
+mod packing;
 mod races;
 #[path = "../support/mod.rs"]
 mod support;

@@ -12,14 +12,13 @@ use store::{Frontier, LeaseFilter, Supply};
 use tokio::task::JoinSet;
 use web::Timestamp;
 
-use crate::database::Database;
+use crate::database::{Database, VISITS};
 use crate::support::Node;
 
 /// The term of nodes of which one dies.
 const SHORT: Duration = Duration::from_secs(4);
 /// The term of nodes that live.
 const LONG: Duration = Duration::from_secs(8);
-const VISITS: &str = "SELECT count(*) FROM journal WHERE kind = 1";
 /// The interval at which a node looks for updates that no store announces.
 const POLL: Duration = Duration::from_millis(20);
 

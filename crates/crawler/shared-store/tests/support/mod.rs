@@ -21,6 +21,9 @@ pub(crate) struct Node {
     pub(crate) last_term: Option<u64>,
     /// The maximum number of pages of the crawl.
     pub(crate) max_pages: Option<u64>,
+    /// Number of unpacked rows of a bucket that the node packs: few, so that most tests read packed
+    /// rows.
+    pub(crate) rows_per_pack: u32,
 }
 
 impl Node {
@@ -40,6 +43,7 @@ impl Node {
             connection,
             last_term: None,
             max_pages: None,
+            rows_per_pack: 3,
         }
     }
 
@@ -76,6 +80,7 @@ impl Node {
             clock: Clock::fixed(now),
             max_pages: self.max_pages,
             widen: Arc::new(|_seed| {}),
+            rows_per_pack: self.rows_per_pack,
         };
         let opened = SharedStore::open(session, self.directory.path(), options).await;
         opened.unwrap()

@@ -158,6 +158,24 @@ impl SignatureStore {
         Ok(())
     }
 
+    /// Applies a record like [`SignatureStore::apply`], without copying its signature.
+    pub(super) fn apply_owned(
+        &mut self,
+        begin: Position,
+        record: Record,
+    ) -> Result<(), StoreFault> {
+        let Record::Admitted { page, signature } = record else {
+            return self.apply(begin, &record);
+        };
+        self.known.admit(&page, *signature, begin);
+        Ok(())
+    }
+
+    /// Indexes the keys of all applied records, which otherwise happens at the next lookup.
+    pub(super) fn index_added(&mut self) {
+        self.known.originals_mut().index_added();
+    }
+
     fn changed_retained(&mut self, page: UrlKey, retained: Option<RetainedEntry>) {
         let memtable = self.known.originals_mut().memtable_mut();
         memtable.retained.insert(page, retained);

@@ -20,11 +20,18 @@ use super::record_cache::RecordCache;
 use super::records::SignatureRecord;
 use crate::known::{Held, Originals};
 
+/// Maximum number of unindexed documents, up to eight times as many indexed documents. Beyond that,
+/// it is an eighth of the indexed documents, so that their tables are rewritten a few times only.
+const MAX_UNINDEXED: usize = 1 << 18;
+
 pub(super) struct Documents {
     thresholds: Thresholds,
     disk: Arc<DiskIndex>,
-    /// All keys; `None` if they are looked up on disk.
+    /// All keys, except those of `unindexed`; `None` if they are looked up on disk.
     in_memory: Option<MemoryIndex>,
+    /// The last added documents, ascending. Every lookup begins by indexing them: many at once cost
+    /// a fraction of the same number one by one.
+    unindexed: Vec<(u32, Arc<SignatureRecord>)>,
     memtable: Memtable,
     /// The memtable that is being written. Lookups see it after `memtable` and before the disk.
     flushing: Option<Arc<Memtable>>,
@@ -48,6 +55,7 @@ impl Documents {
             disk,
             memtable: Memtable::new(in_memory.is_none()),
             in_memory,
+            unindexed: Vec::new(),
             flushing: None,
             cache: RecordCache::default(),
             next,
@@ -111,10 +119,12 @@ impl Documents {
 
     pub(super) fn memory(&self) -> SignatureMemory {
         let keys = self.in_memory.as_ref().map(MemoryIndex::memory);
+        let keys = keys.unwrap_or_default();
         let memtables: usize = self.memtables().map(Memtable::memory).sum();
         SignatureMemory {
+            documents: keys.documents + self.unindexed.len() as u64,
             records: memtables + self.cache.len() * RECORD_BYTES,
-            ..keys.unwrap_or_default()
+            ..keys
         }
     }
 
@@ -171,6 +181,14 @@ impl Documents {
         Ok(documents)
     }
 
+    /// Adds the keys of the unindexed documents to the keys in memory.
+    pub(super) fn index_added(&mut self) {
+        let added = std::mem::take(&mut self.unindexed);
+        if let Some(in_memory) = &mut self.in_memory {
+            in_memory.extend(&added);
+        }
+    }
+
     fn record(&mut self, document: u32) -> Result<Arc<SignatureRecord>, StoreFault> {
         if let Some(record) = self
             .memtables()
@@ -205,6 +223,7 @@ impl Documents {
         &mut self,
         page: UrlKey,
     ) -> Result<Option<(u32, Arc<SignatureRecord>)>, StoreFault> {
+        self.index_added();
         for document in self.under(keys::of_page(page))? {
             let record = self.record(document)?;
             if record.page == page {
@@ -223,6 +242,7 @@ impl Documents {
         except: &[UrlKey],
         is_wanted: impl Fn(&PageSignature) -> bool,
     ) -> Result<Option<Held>, StoreFault> {
+        self.index_added();
         for document in self.under(key)? {
             let record = self.record(document)?;
             if record.group == group
@@ -245,6 +265,7 @@ impl Documents {
         let Some(resemblance) = keys::of_resemblance(group, signature) else {
             return Ok(None);
         };
+        self.index_added();
         let mut best: Option<(f64, Held, MatchKind)> = None;
         for document in self.near(&resemblance)? {
             let record = self.record(document)?;
@@ -317,8 +338,12 @@ impl Originals for Documents {
             group,
             signature,
         });
-        if let Some(in_memory) = &mut self.in_memory {
-            in_memory.insert(document, &record);
+        if self.in_memory.is_some() {
+            self.unindexed.push((document, Arc::clone(&record)));
+            let indexed = self.next as usize - self.unindexed.len();
+            if self.unindexed.len() > MAX_UNINDEXED.max(indexed / 8) {
+                self.index_added();
+            }
         }
         self.memtable.add(document, record);
     }
