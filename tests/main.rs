@@ -88,6 +88,7 @@ mod duplicates {
     mod clusters; // `--per-cluster`, `clusters`
     mod distinct; // `duplicates --distinct`, and its line in control.toml
     mod real_sites; // models of sites that lost pages
+    mod shells; // applications whose pages are the same bytes
     mod texts; // pages compared by their texts, `frames`
     mod verdicts; // exact and near-duplicates, `--on-duplicate`
 }

@@ -47,7 +47,7 @@ fn crawled() -> (Server, Crawl) {
 }
 
 /// The columns of the contract, in order.
-const COLUMNS: [&str; 28] = [
+const COLUMNS: [&str; 29] = [
     "url",
     "final_url",
     "status",
@@ -76,6 +76,7 @@ const COLUMNS: [&str; 28] = [
     "relevance",
     "truncated",
     "language_confidence",
+    "needs_scripts",
 ];
 
 #[test]
@@ -281,6 +282,8 @@ fn the_summary_has_the_keys_of_the_contract() {
         "pages_per_second",
         "kept_duplicates",
         "queued",
+        "repeated_shells",
+        "needs_scripts",
         "not_modified",
         "private_addresses",
         "links_nofollow",

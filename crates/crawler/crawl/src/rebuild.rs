@@ -287,6 +287,7 @@ fn archived_record(
                 .text(visit_record::UNREAD)
                 .and_then(UnreadFormat::of_word),
             contains: notes.urls(visit_record::CONTAINS),
+            needs_scripts: notes.text(visit_record::NEEDS_SCRIPTS).is_some(),
             ..visit.details
         },
         ..visit

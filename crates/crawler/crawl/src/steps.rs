@@ -11,6 +11,7 @@ pub(crate) mod admission;
 pub(crate) mod by_texts;
 pub(crate) mod content_filter;
 pub(crate) mod retention_rule;
+pub(crate) mod shells;
 
 pub(crate) mod limits;
 pub(crate) mod link_rules;

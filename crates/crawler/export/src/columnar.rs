@@ -13,8 +13,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::data_type::{
-    ByteArray, ByteArrayType, DataType, DoubleType, FixedLenByteArray, FixedLenByteArrayType,
-    Int32Type, Int64Type,
+    BoolType, ByteArray, ByteArrayType, DataType, DoubleType, FixedLenByteArray,
+    FixedLenByteArrayType, Int32Type, Int64Type,
 };
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
@@ -57,6 +57,7 @@ pub(crate) fn schema(table: Table) -> String {
             Kind::U32 => format!("INT32 {name} (INTEGER(32,false))"),
             Kind::U64 | Kind::Fingerprint => format!("INT64 {name} (INTEGER(64,false))"),
             Kind::Real => format!("DOUBLE {name}"),
+            Kind::Bool => format!("BOOLEAN {name}"),
             Kind::Time => format!("INT64 {name} (TIMESTAMP(MILLIS,true))"),
             Kind::Bytes(length) => format!("FIXED_LEN_BYTE_ARRAY ({length}) {name}"),
             Kind::Integers => {
@@ -175,6 +176,7 @@ struct Buffer {
 enum Values {
     Int32(Vec<i32>),
     Int64(Vec<i64>),
+    Bool(Vec<bool>),
     Double(Vec<f64>),
     /// All texts, and the end of each.
     Text(Vec<u8>, Vec<usize>),
@@ -191,6 +193,7 @@ impl Buffer {
                 Kind::Text => Values::Text(Vec::new(), Vec::new()),
                 Kind::U16 | Kind::U32 => Values::Int32(Vec::new()),
                 Kind::U64 | Kind::Fingerprint | Kind::Time => Values::Int64(Vec::new()),
+                Kind::Bool => Values::Bool(Vec::new()),
                 Kind::Real => Values::Double(Vec::new()),
                 Kind::Bytes(length) => Values::Fixed(Vec::new(), length.into()),
                 Kind::Integers => Values::Lists(Vec::new()),
@@ -240,6 +243,7 @@ impl Buffer {
             Values::Int32(values) => put::<Int32Type>(&mut writer, values, levels, None)?,
             Values::Int64(values) => put::<Int64Type>(&mut writer, values, levels, None)?,
             Values::Lists(values) => put::<Int64Type>(&mut writer, values, levels, repetitions)?,
+            Values::Bool(values) => put::<BoolType>(&mut writer, values, levels, None)?,
             Values::Double(values) => put::<DoubleType>(&mut writer, values, levels, None)?,
             Values::Text(text, ends) => {
                 let text = Bytes::from(mem::take(text));
@@ -301,6 +305,10 @@ impl Values {
                 });
                 Some(8)
             }
+            (Self::Bool(values), Value::Bool(value)) => {
+                values.push(value);
+                Some(1)
+            }
             (Self::Double(values), Value::Real(share)) => {
                 values.push(share);
                 Some(8)
@@ -327,6 +335,7 @@ impl Values {
             Self::Int64(values) => values.push(0),
             // A list has levels of its own.
             Self::Lists(_) => {}
+            Self::Bool(values) => values.push(false),
             Self::Double(values) => values.push(0.0),
             Self::Text(bytes, ends) => ends.push(bytes.len()),
             Self::Fixed(bytes, length) => bytes.resize(bytes.len() + *length, 0),

@@ -15,6 +15,8 @@ pub enum Kind {
     U32,
     /// A number of at most 64 bits. Parquet: `INT64 (INTEGER(64,false))`.
     U64,
+    /// True or false. Parquet: `BOOLEAN`.
+    Bool,
     /// A fraction. Parquet: `DOUBLE`.
     Real,
     /// A moment. Text: RFC 3339 in UTC with milliseconds. Parquet: `INT64
@@ -77,6 +79,8 @@ pub enum Value<'a> {
     Reason(&'a Reason),
     /// [`Kind::U16`], [`Kind::U32`], [`Kind::U64`].
     Number(u64),
+    /// [`Kind::Bool`].
+    Bool(bool),
     /// [`Kind::Real`].
     Real(f64),
     /// [`Kind::Time`].

@@ -24,6 +24,7 @@ impl Serialize for Json<'_> {
             Value::Text(text) => serializer.serialize_str(text),
             Value::Reason(reason) => serializer.collect_str(reason),
             Value::Number(number) => serializer.serialize_u64(number),
+            Value::Bool(value) => serializer.serialize_bool(value),
             Value::Real(share) => serializer.serialize_f64(share),
             Value::Time(at) => serializer.collect_str(&at),
             Value::Fingerprint(fingerprint) => serializer.collect_str(&fingerprint),
@@ -109,6 +110,7 @@ impl<W: Write> Csv<W> {
                 // No reason begins like a formula.
                 Some(Value::Reason(reason)) => write!(self.field, "{reason}")?,
                 Some(Value::Number(number)) => write!(self.field, "{number}")?,
+                Some(Value::Bool(value)) => write!(self.field, "{value}")?,
                 // As in JSON: the shortest digits that are read back as the same value.
                 Some(Value::Real(share)) => {
                     serde_json::to_writer(&mut self.field, share).map_err(io::Error::from)?;

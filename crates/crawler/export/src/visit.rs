@@ -34,13 +34,13 @@ pub struct Visit {
 
 /// One record per visit.
 pub const VISITS: Table = Table {
-    schema: "visits/6",
+    schema: "visits/7",
     columns: COLUMNS.split_at(COLUMNS.len() - 1).0,
 };
 
 /// The same table with the sketch of each kept page.
 pub const SKETCHES: Table = Table {
-    schema: "visits-sketches/6",
+    schema: "visits-sketches/7",
     columns: COLUMNS,
 };
 
@@ -73,6 +73,7 @@ const COLUMNS: &[Column] = &[
     Column::maybe("relevance", Kind::Real),
     Column::maybe("truncated", Kind::Text),
     Column::maybe("language_confidence", Kind::Real),
+    Column::always("needs_scripts", Kind::Bool),
     Column::maybe("sketch", Kind::Bytes(SKETCH_BYTES as u16)),
 ];
 
@@ -128,6 +129,7 @@ fn fields<'a>(
             .map(|relevance| Value::Real(relevance.share())),
         truncated.map(Value::Text),
         details.language_share().map(Value::Real),
+        Some(Value::Bool(details.needs_scripts)),
         sketch.map(|sketch| Value::Bytes(sketch)),
     ]
 }
@@ -250,7 +252,7 @@ mod tests {
              bytes charset language title verdict duplicate_of \
              distance resemblance fingerprint reason warc_file warc_offset kind canonical \
              duration_ms words redirects digest relevance truncated \
-             language_confidence sketch"
+             language_confidence needs_scripts sketch"
         );
     }
 }

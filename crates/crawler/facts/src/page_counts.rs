@@ -20,6 +20,10 @@ pub struct PageCounts {
     pub failed: u64,
     /// Number of excluded URLs.
     pub excluded: u64,
+    /// Number of pages that have next to no text without their scripts.
+    pub needs_scripts: u64,
+    /// Number of these pages with the same bytes as a page under another path.
+    pub repeated_shells: u64,
     /// Pages off topic; `None` without a topic.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub off_topic: Option<u64>,
@@ -38,6 +42,8 @@ impl From<&Totals> for PageCounts {
             near_duplicates: totals.near_duplicates,
             failed: totals.failed,
             excluded: totals.excluded,
+            needs_scripts: totals.need_scripts,
+            repeated_shells: totals.repeated_shells,
             off_topic: (totals.judged > 0).then_some(totals.off_topic),
             harvest: totals.harvest(),
         }

@@ -236,6 +236,9 @@ impl UrlHistory {
         if let Some(visit) = &self.page.visit {
             let kept = || "its content is new, and was archived".to_owned();
             let mut reason = visit.reason_text().unwrap_or_else(kept);
+            if visit.details.needs_scripts {
+                reason.push_str("; without scripts, which are not run, it has next to no text");
+            }
             if let (Some(ReasonKind::DuplicateLinks), Some(via)) =
                 (ReasonKind::of(visit), &visit.via)
             {

@@ -47,6 +47,10 @@ pub struct Totals {
     pub cuts: [CutSum; Limit::ALL.len()],
     /// Archived documents that were not parsed, by format.
     pub unread: [u64; UnreadFormat::ALL.len()],
+    /// Pages that have next to no text without their scripts.
+    pub need_scripts: u64,
+    /// Pages among these with the same bytes as a page under another path, which prove nothing.
+    pub repeated_shells: u64,
 }
 
 impl Totals {
@@ -118,6 +122,8 @@ impl Totals {
             off_topic,
             cuts,
             unread,
+            need_scripts,
+            repeated_shells,
         } = *other;
         let add = |sum: &mut u64, more: u64| *sum = sum.wrapping_add(more);
         add(&mut self.pages, pages);
@@ -133,6 +139,8 @@ impl Totals {
         add(&mut self.changed, changed);
         add(&mut self.judged, judged);
         add(&mut self.off_topic, off_topic);
+        add(&mut self.need_scripts, need_scripts);
+        add(&mut self.repeated_shells, repeated_shells);
         for (sum, more) in self.skipped.iter_mut().zip(skipped) {
             add(sum, more);
         }
@@ -175,6 +183,9 @@ impl Totals {
         if let Some(format) = visit.details.unread {
             change(&mut self.unread[format as usize], 1);
         }
+        let needs_scripts = is_page && visit.details.needs_scripts;
+        change(&mut self.need_scripts, needs_scripts.into());
+        change(&mut self.repeated_shells, visit.is_repeated_shell().into());
         change(&mut self.pages, is_page.into());
         change(&mut self.kept_duplicates, is_kept_duplicate.into());
         change(&mut self.judged, visit.is_judged().into());

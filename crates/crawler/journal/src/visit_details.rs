@@ -45,6 +45,8 @@ pub struct VisitDetails {
     /// Percentage of the text that is in the page's language; `None` if the text is too short to
     /// tell.
     pub language_confidence: Option<u8>,
+    /// True for a page with scripts that browsers run, and next to no text without them.
+    pub needs_scripts: bool,
 }
 
 impl VisitDetails {

@@ -214,6 +214,13 @@ impl VisitRecord {
         self.is_page() && (has_relevance || self.fate == Fate::OffTopic)
     }
 
+    /// Returns true for a page that needs its scripts, and has the same bytes as a page under
+    /// another path. The archive has a `revisit`; whether the page says something new is unknown.
+    #[must_use]
+    pub const fn is_repeated_shell(&self) -> bool {
+        self.details.needs_scripts && matches!(self.fate, Fate::Unique) && !self.kept
+    }
+
     /// Returns true for a page that repeats its own capture by an earlier crawl.
     #[must_use]
     pub fn repeats_itself(&self) -> bool {

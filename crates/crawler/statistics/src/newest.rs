@@ -67,6 +67,8 @@ pub struct RecentVisit {
     pub is_requisite: bool,
     /// True if the archive has the response of this visit.
     pub kept: bool,
+    /// True if the page has next to no text without its scripts.
+    pub needs_scripts: bool,
 }
 
 impl RecentVisit {
@@ -86,6 +88,7 @@ impl RecentVisit {
             reason: visit.reason_text().as_deref().map(short),
             is_requisite: visit.requisite > 0,
             kept: visit.kept,
+            needs_scripts: visit.details.needs_scripts,
         }
     }
 }

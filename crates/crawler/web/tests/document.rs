@@ -810,3 +810,72 @@ fn the_words_of_buttons_are_not_text_except_in_headings() {
     );
     assert!(document.compared_text().contains("Copy it"));
 }
+
+/// All 302 routes of an application were called repeats of its first page, and no word said that
+/// scripts were missing.
+#[test]
+fn a_page_needs_its_scripts_if_they_run_and_it_has_next_to_no_text_without_them() {
+    let (few, many) = (words("w", 49), words("w", 50));
+    let file = "<script src=/app.js></script>";
+    let data = "<script type=application/ld+json>{\"a\": 1}</script>";
+    let deep = "<div>".repeat(5_000);
+    for (source, expected) in [
+        (format!("<div id=root></div>{file}"), true),
+        (format!("<p>{few}</p>{file}"), true),
+        (format!("<p>{many}</p>{file}"), false),
+        (few.clone(), false),
+        (String::new(), false),
+        // The scripts: in a file or not, of any name of the language.
+        ("<script>start()</script>".to_owned(), true),
+        ("<script type=module>start()</script>".to_owned(), true),
+        (
+            "<script type=Text/JavaScript1.5>x()</script>".to_owned(),
+            true,
+        ),
+        (
+            "<script type=application/x-javascript src=x></script>".to_owned(),
+            true,
+        ),
+        ("<head><script>start()</script></head>".to_owned(), true),
+        ("<svg><script>start()</script></svg>".to_owned(), true),
+        (format!("{deep}<p>a</p>{file}"), true),
+        // No script that runs.
+        ("<script> \n</script>".to_owned(), false),
+        (data.to_owned(), false),
+        (
+            "<script type=application/json src=x>{}</script>".to_owned(),
+            false,
+        ),
+        ("<script type=importmap>{}</script>".to_owned(), false),
+        (
+            "<script type=text/template><p>x</p></script>".to_owned(),
+            false,
+        ),
+        (format!("<template>{file}</template>"), false),
+        (format!("<noscript>{file}</noscript>"), false),
+        (format!("<iframe srcdoc='{file}'></iframe>"), false),
+        (
+            "<a href=javascript:go() onclick=go()>x</a>".to_owned(),
+            false,
+        ),
+        // What readers without scripts see counts if it is a text.
+        (format!("{file}<body><noscript>{many}</noscript>"), false),
+        (format!("{file}<body><noscript>{few}</noscript>"), true),
+        (
+            format!("{file}<p>{few}</p><noscript>{few}</noscript>"),
+            true,
+        ),
+        // In Chinese, every sign is a word.
+        (format!("{file}<p>{}</p>", "\u{6f22}".repeat(60)), false),
+    ] {
+        let start = &source[..source.floor_char_boundary(99)];
+        assert_eq!(html(&source).needs_scripts, expected, "{start}");
+    }
+    let data = read_as(
+        few.as_bytes(),
+        Some("text/javascript"),
+        &[],
+        &ReadLimits::default(),
+    );
+    assert!(!data.needs_scripts);
+}

@@ -169,6 +169,8 @@ impl Summary {
                 requisites,
             ),
         ];
+        let scripts = (self.all.needs_scripts, self.of_scripts());
+        outcomes.push(("need scripts", scripts.0, scripts.1));
         outcomes.push(("set aside", self.unreachable, self.of_unreachable()));
         outcomes.extend(limits::outcomes(&self.limits, &self.not_read, policy));
         outcomes.extend(self.not_visited());
@@ -187,6 +189,19 @@ impl Summary {
         }
         let named = named.join("; ");
         format!("of hosts that are down; the next run requests them ({named})")
+    }
+
+    /// Describes the pages that need their scripts.
+    fn of_scripts(&self) -> String {
+        let what = "next to no text without scripts, which are not run";
+        match self.all.repeated_shells {
+            0 => what.to_owned(),
+            1 => format!("{what}; 1 has the same bytes as another page"),
+            more => format!(
+                "{what}; {} have the same bytes as other pages",
+                grouped(more)
+            ),
+        }
     }
 
     fn duplicates(&self) -> u64 {

@@ -16,6 +16,7 @@ use crate::steps::by_texts::{self, Compared, Findings};
 use crate::steps::content_filter;
 use crate::steps::reading::Reading;
 use crate::steps::retention_rule::{self, RetentionRule};
+use crate::steps::shells::{self, ShellVerdict};
 
 /// The verdict about a page, and its consequences.
 pub(crate) struct Admission {
@@ -114,6 +115,22 @@ impl Admission {
         }
     }
 
+    /// Returns the admission of a page that needs its scripts and has the bytes of the page `of`,
+    /// which is archived. The equal bytes are archived once and prove nothing.
+    fn shell(of: &Page, following: Following) -> Self {
+        let reason = format!(
+            "{SAME_BYTES} as {}, which proves nothing under another path",
+            of.url
+        );
+        Self {
+            reason: Some(Reason::said(reason)),
+            keeping: Keeping::Revisit {
+                of: archived_at(of),
+            },
+            ..Self::whole(Verdict::Unique, following)
+        }
+    }
+
     /// Returns the admission of a page that counts as unique although it repeats `original`.
     fn outweighing(
         original: &Original,
@@ -192,6 +209,12 @@ pub(crate) async fn admit(
         .and_then(|document| document.canonical.as_ref());
     let compared = by_texts::compared(context, lease, exchange, reading).await;
     let judged = judge(context, &page, reading, compared.as_ref(), canonical).await?;
+    if let Some(shell) = &judged.shell {
+        return Ok(Admission::shell(
+            &shell.page,
+            links_of_repeat(context, lease, shell, following),
+        ));
+    }
     // A changed page is always kept, regardless of its matches: an archive has the versions of a
     // page.
     let Some((original, retained)) = repeated(&judged.verdict) else {
@@ -204,14 +227,7 @@ pub(crate) async fn admit(
     };
     let retention_rule = retention_rule::of(context, lease, exchange, reading, original);
     let policy = &context.policy;
-    let of_other = original.page.url.registrable_domain() != page.url.registrable_domain();
-    let is_mirror = of_other && !original.earlier;
-    let of_duplicate = match may_follow {
-        true => policy
-            .duplicate_links
-            .of_duplicate(lease.is_seed(), is_mirror),
-        false => Following::Nowhere,
-    };
+    let of_duplicate = links_of_repeat(context, lease, original, following);
     if let Some(retention_rule) = retention_rule.filter(|rule| rule.outweighs_arrival()) {
         return Ok(Admission::outweighing(
             original,
@@ -224,7 +240,7 @@ pub(crate) async fn admit(
     let itself = original.earlier && original.page.url == page.url;
     let is_retained = retained.is_some();
     let is_requisite = lease.discovered().requisite > 0;
-    let is_followed = itself || is_retained || policy.on_duplicate == OnDuplicate::Follow;
+    let is_followed = itself || is_retained;
     let is_kept =
         is_retained || retention_rule.is_some() || policy.on_duplicate != OnDuplicate::Drop;
     let mut keeping = keeping(original, is_kept || is_requisite);
@@ -253,9 +269,29 @@ pub(crate) async fn admit(
     })
 }
 
+/// Returns how the links of a page are queued that repeats `original`. `following` is how they are
+/// queued without the repetition.
+fn links_of_repeat(
+    context: &CrawlContext,
+    lease: &Lease,
+    original: &Original,
+    following: Following,
+) -> Following {
+    let policy = &context.policy;
+    if following != Following::All || policy.on_duplicate == OnDuplicate::Follow {
+        return following;
+    }
+    let of_other = original.page.url.registrable_domain() != lease.url().registrable_domain();
+    let is_mirror = of_other && !original.earlier;
+    let links = policy.duplicate_links;
+    links.of_duplicate(lease.is_seed(), is_mirror)
+}
+
 /// The verdict on a page, by its signature and its text.
 struct Judged {
     verdict: Verdict,
+    /// The page with the same bytes, if these prove nothing ([`shells`]).
+    shell: Option<Original>,
     /// The reason, if the texts decided.
     reason: Option<Reason>,
     /// True if the texts say that it is a repeat.
@@ -281,6 +317,7 @@ async fn judge(
                 "{SAME_BYTES}, compressed differently; it repeats itself in an earlier crawl"
             ))),
             is_by_texts: false,
+            shell: None,
             contains: Vec::new(),
         });
     }
@@ -295,6 +332,7 @@ async fn judge(
             verdict: Verdict::Duplicate(Box::new(repeat.original)),
             reason: Some(repeat.reason),
             is_by_texts: true,
+            shell: None,
             contains: Vec::new(),
         });
     }
@@ -316,8 +354,10 @@ async fn judge(
         _ if difference.is_some() => (Verdict::Unique, difference),
         _ => (verdict, None),
     };
+    let ShellVerdict { verdict, shell } = shells::judge(context, page, reading, verdict).await?;
     Ok(Judged {
         verdict,
+        shell,
         reason,
         is_by_texts: false,
         contains: found.contains,

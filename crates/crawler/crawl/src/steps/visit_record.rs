@@ -164,6 +164,7 @@ pub(crate) fn record_content(visit: &mut VisitRecord, reading: &Reading) {
     visit.details.unread = reading.unread;
     visit.details.is_sitemap = reading.listing.is_some_and(ListingKind::is_sitemap);
     if let Some(document) = &reading.document {
+        visit.details.needs_scripts = document.needs_scripts && visit.requisite == 0;
         visit.charset = Some(document.charset.to_owned()).filter(|name| !name.is_empty());
         visit.language.clone_from(&document.language);
         visit.details.language_confidence = document.language_confidence;
@@ -298,6 +299,9 @@ pub(crate) const REASON_DATA: &str = "reason-data";
 /// The field with the format of a document whose text and links are not read.
 pub(crate) const UNREAD: &str = "not-read";
 
+/// The field of a page that has next to no text without its scripts.
+pub(crate) const NEEDS_SCRIPTS: &str = "needs-scripts";
+
 /// Returns the fields of the limits that cut a visit.
 fn cut_fields(cuts: &[Cut]) -> impl Iterator<Item = MetadataField> {
     let value = |cut: &Cut| match cut.lost {
@@ -387,6 +391,10 @@ pub(crate) fn metadata(visit: &VisitRecord, more: Vec<MetadataField>) -> Vec<Met
         ("hopsFromSeed", text(Some(visit.depth))),
         ("fetchTimeMs", text(fetch_time)),
         (UNREAD, text(visit.details.unread)),
+        (
+            NEEDS_SCRIPTS,
+            visit.details.needs_scripts.then(|| "yes".to_owned()),
+        ),
     ];
     let fields = fields
         .into_iter()

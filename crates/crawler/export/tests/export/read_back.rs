@@ -29,6 +29,7 @@ pub(crate) fn record_text(fields: &[Option<Value<'_>>]) -> RecordText {
                 Value::Text(text) => text.to_owned(),
                 Value::Reason(reason) => reason.to_string(),
                 Value::Number(number) => number.to_string(),
+                Value::Bool(value) => value.to_string(),
                 Value::Real(share) => format!("{:016x}", share.to_bits()),
                 Value::Time(at) => at.as_millis().to_string(),
                 Value::Fingerprint(fingerprint) => fingerprint.as_u64().to_string(),
@@ -54,7 +55,9 @@ pub(crate) fn written(form: Form, table: Table, records: &[Vec<Option<Value<'_>>
 /// Returns a field of a text form, as defined by its column.
 fn meant(kind: Kind, text: &str) -> String {
     match kind {
-        Kind::Text | Kind::U16 | Kind::U32 | Kind::U64 | Kind::Bytes(_) => text.to_owned(),
+        Kind::Text | Kind::U16 | Kind::U32 | Kind::U64 | Kind::Bool | Kind::Bytes(_) => {
+            text.to_owned()
+        }
         // CSV has the brackets of PostgreSQL.
         Kind::Integers => {
             let list = text.replace('{', "[").replace('}', "]");
@@ -86,6 +89,7 @@ pub(crate) fn from_jsonl(table: Table, bytes: &[u8]) -> Vec<RecordText> {
                         Some(meant(column.kind, rest.split([',', '}']).next().unwrap()))
                     }
                     Json::Number(number) => Some(meant(column.kind, &number.to_string())),
+                    Json::Bool(value) => Some(value.to_string()),
                     Json::Array(_) => Some(meant(column.kind, &object[column.name].to_string())),
                     other => panic!("{other}"),
                 });
@@ -118,6 +122,7 @@ pub(crate) fn from_parquet(bytes: Vec<u8>) -> Vec<RecordText> {
         let fields = row.get_column_iter().map(|(_, field)| match field {
             Field::Null => None,
             Field::Str(text) => Some(text.clone()),
+            Field::Bool(value) => Some(value.to_string()),
             Field::UShort(number) => Some(number.to_string()),
             Field::UInt(number) => Some(number.to_string()),
             Field::ULong(number) => Some(number.to_string()),
@@ -217,6 +222,7 @@ pub(crate) fn visits() -> impl Strategy<Value = Visit> {
             texts(),
             option::of(any::<u64>()),
             option::of(any::<[u8; 32]>()),
+            any::<bool>(),
         ),
     )
         .prop_map(|(first, second, third)| {
@@ -236,6 +242,7 @@ pub(crate) fn visits() -> impl Strategy<Value = Visit> {
             record.resemblance = third.0;
             record.fingerprint = third.1.map(Fingerprint::new);
             (record.warc_file, record.warc_offset) = (third.3, third.4);
+            record.details.needs_scripts = third.6;
             record.reason = third.2.map(journal::Reason::said);
             visit.sketch = third
                 .5

@@ -442,6 +442,7 @@ fn records_of_contents() -> Vec<Record> {
         details: crate::VisitDetails {
             content: Some(0x0123_4567_89ab_cdef),
             language_confidence: Some(97),
+            needs_scripts: true,
             ..crate::VisitDetails::default()
         },
         ..crate::VisitRecord::new(found.clone(), Fate::Unique, at(8))

@@ -83,6 +83,9 @@ pub(super) enum Visit {
     /// A page that is not about the topic. It was not compared with other pages, so it does not
     /// show whether the pattern brings something new.
     OffTopic,
+    /// A page that needs its scripts and has the same bytes as another path. Whether it brings
+    /// something new is unknown, so it neither closes a pattern nor keeps one open.
+    Shell,
     Excluded,
 }
 
@@ -101,6 +104,7 @@ impl Visit {
     /// or nothing was requested.
     pub(super) fn of(record: &VisitRecord) -> Option<Self> {
         match record.fate {
+            _ if record.is_repeated_shell() => Some(Self::Shell),
             Fate::Unique | Fate::Changed => Some(Self::New),
             // A page that is unchanged since an earlier crawl does not count against its pattern; a
             // page that repeats another page of that crawl does.
@@ -167,9 +171,12 @@ impl Pattern {
     pub(super) fn count(&mut self, visit: Visit, leads_on: bool, record: &VisitRecord, now: u64) {
         self.touched = now;
         self.end_probe();
+        if visit == Visit::Shell && self.closed.is_none() {
+            return;
+        }
         *match visit {
             Visit::New => &mut self.new,
-            Visit::Repeated => &mut self.repeated,
+            Visit::Repeated | Visit::Shell => &mut self.repeated,
             Visit::Nothing => &mut self.nothing,
             Visit::OffTopic => &mut self.off_topic,
             Visit::Excluded => &mut self.excluded,

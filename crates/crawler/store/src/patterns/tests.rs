@@ -556,3 +556,47 @@ fn a_probe_of_a_closed_pattern_that_is_off_topic_is_followed_by_a_longer_gap() {
     let probes = (100..1_100).filter(|number| judge(&mut patterns, *number, false).is_none());
     assert!(probes.count() < 8);
 }
+
+/// The record of a page that needs its scripts and has the same bytes as a page under another path.
+fn shell(address: &str) -> VisitRecord {
+    let mut record = record(address, Fate::Unique, 200);
+    record.details.needs_scripts = true;
+    record.kept = false;
+    record
+}
+
+/// An application of 302 routes lost 200 of them: their pattern was closed, because its server
+/// answers each with the same bytes.
+#[test]
+fn equal_bytes_of_shells_neither_close_a_pattern_nor_reopen_it() {
+    let mut patterns = Patterns::default();
+    let shells = |patterns: &mut Patterns, numbers: std::ops::Range<u64>| {
+        for number in numbers {
+            settled(patterns, &shell(&format!("http://a.test/item/{number}")));
+        }
+    };
+    shells(&mut patterns, 10_000..10_400);
+    assert_eq!(patterns.due(&FrontierRules::default()), None);
+    assert_eq!(state(&patterns), PatternState::Open);
+
+    for number in 0..100 {
+        visit(&mut patterns, number, Fate::ExactDuplicate, None);
+    }
+    assert_eq!(state(&patterns), PatternState::Closed);
+    shells(&mut patterns, 10_400..10_500);
+    assert_eq!(patterns.due(&FrontierRules::default()), None);
+    assert_eq!(state(&patterns), PatternState::Closed);
+}
+
+/// Relative links of a shell lead to ever deeper folders, which all have the same bytes.
+#[test]
+fn a_folder_of_probes_is_closed_if_they_are_all_shells() {
+    let mut patterns = Patterns::default();
+    let mut visited = 0;
+    while patterns.due(&FrontierRules::default()).is_none() {
+        let record = shell(&format!("http://a.test/app/{visited}"));
+        patterns.settled(&record, &[], DiscoveredUrl::PROBED, None);
+        visited += 1;
+    }
+    assert_eq!(visited, 160);
+}

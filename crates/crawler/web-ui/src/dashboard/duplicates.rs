@@ -24,6 +24,8 @@ pub(crate) struct DuplicateRow {
     pub(crate) distance: Option<u32>,
     pub(crate) resemblance: Option<String>,
     pub(crate) reason: String,
+    /// True if the page has next to no text without its scripts.
+    pub(crate) needs_scripts: bool,
     /// True if it was not archived, and can be declared to be no duplicate.
     pub(crate) may_be_distinct: bool,
 }
@@ -76,6 +78,7 @@ pub(crate) fn row(visit: &RecentVisit) -> DuplicateRow {
             .map(|resemblance| format!("{resemblance:.2}")),
         may_be_distinct: !visit.kept && original != Some(&*visit.url) && is_whole(&visit.url),
         reason: cut(visit.reason.as_deref().unwrap_or_default(), caps::TEXT),
+        needs_scripts: visit.needs_scripts,
     }
 }
 

@@ -252,6 +252,10 @@ fn facts(visit: &VisitRecord) -> Vec<Fact> {
             "Words",
             visit.details.words.map(|words| format::count(words.into())),
         ),
+        Fact::of(
+            "Needs scripts",
+            visit.details.needs_scripts.then(|| "yes".to_owned()),
+        ),
         Fact::of("Character set", visit.charset.clone()),
         Fact::of("Language", visit.language.clone()),
         Fact::of(

@@ -28,6 +28,9 @@ pub struct Document {
     pub text: String,
     /// The share of [`Document::text`] that is the page's own.
     pub own: MainContent,
+    /// True if the page has a script that browsers run, and next to no text without it: fewer than
+    /// [`MIN_MAIN_WORDS`](crate::MIN_MAIN_WORDS) words outside `noscript`, and inside it.
+    pub needs_scripts: bool,
     /// Links, in document order, each target once, without links to the page itself.
     pub links: Vec<Link>,
     /// Number of links that are missing from `links`.
@@ -151,6 +154,7 @@ impl Document {
             heading: None,
             text: String::new(),
             own: MainContent::Main,
+            needs_scripts: false,
             links: Vec::new(),
             lost_links: LostLinks::default(),
             directives: Directives::default(),

@@ -148,7 +148,8 @@ impl Document {
             self.warnings.push(ParseWarning::Parsing(rest.why));
             walk.rest(text, rest);
         }
-        if walk.lines.words() < MIN_MAIN_WORDS && !walk.unscripted.is_empty() {
+        let (has_script, words) = (walk.has_script, walk.lines.words());
+        if words < MIN_MAIN_WORDS && !walk.unscripted.is_empty() {
             // Scripts generate the page, except for its content for readers without scripts.
             markup = std::mem::take(&mut walk.unscripted);
             unscripted = selectors.parse(&markup, limits, &mut budget);
@@ -158,14 +159,10 @@ impl Document {
                 walk.rest(&markup, rest);
             }
         }
+        let longest = words.max(walk.lines.words() - words);
+        self.needs_scripts = has_script && longest < MIN_MAIN_WORDS;
         walk.read_nested();
-        if limits.kinds.has(LinkKind::Form) {
-            let budget = WorkBudget::new(limits.stream_effort / 4);
-            let start = &text[..text.floor_char_boundary(FORM_BYTES)];
-            for (url, rel) in forms::urls(start, metadata.url, context.encoding, budget) {
-                walk.references.add(url.into(), LinkKind::Form, &rel);
-            }
-        }
+        read_forms(&mut walk.references, text, context);
         if walk.budget.is_spent() {
             self.warnings.push(ParseWarning::Unread);
         }
@@ -204,6 +201,18 @@ impl Document {
         self.title = walk.title;
         self.language = walk.language;
         self.directives = walk.directives;
+    }
+}
+
+/// Reads the URLs that forms request, if they are wanted.
+fn read_forms(references: &mut References<'_>, text: &str, context: &ReadContext<'_>) {
+    let (url, limits) = (context.metadata.url, context.limits);
+    if limits.kinds.has(LinkKind::Form) {
+        let budget = WorkBudget::new(limits.stream_effort / 4);
+        let start = &text[..text.floor_char_boundary(FORM_BYTES)];
+        for (url, rel) in forms::urls(start, url, context.encoding, budget) {
+            references.add(url.into(), LinkKind::Form, &rel);
+        }
     }
 }
 

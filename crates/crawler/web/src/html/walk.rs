@@ -27,7 +27,7 @@ use crate::html::rest_contexts::RestContexts;
 use crate::html::tag_stream::is_shadow_mode;
 use crate::html::work_budget::WorkBudget;
 use crate::html::{anchor_text, language, refresh, region_flags};
-use for_scripts::is_linked_data;
+use for_scripts::{is_linked_data, is_run};
 use unparsed::Nested;
 
 /// The results of walking a page.
@@ -55,6 +55,8 @@ pub(crate) struct Walk<'p> {
     alternatives: String,
     /// Elements that the user's selector matches.
     pub selected: HashSet<NodeId>,
+    /// True if the page has a script that a browser runs.
+    pub has_script: bool,
     /// Places of the links, if their contexts are requested.
     pub contexts: Option<LinkContexts>,
     /// The same for links in the rest of the page.
@@ -92,6 +94,7 @@ impl<'p> Walk<'p> {
             anchors: Vec::new(),
             alternatives: String::new(),
             selected: HashSet::new(),
+            has_script: false,
             contexts: limits.link_context.then(|| LinkContexts::new(limits)),
             rest_contexts: None,
         }
@@ -336,7 +339,9 @@ impl<'p> Walk<'p> {
             &mut self.references,
         );
         let is_data = is_linked_data(element.value("type").as_deref());
+        self.has_script |= is_run(&element, "");
         for text in node.children().filter_map(|child| child.value().as_text()) {
+            self.has_script |= is_run(&element, text);
             self.script(text, is_data);
         }
     }

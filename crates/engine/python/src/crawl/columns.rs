@@ -2,8 +2,9 @@
 
 use arrow_array::ArrayRef;
 use arrow_array::builder::{
-    ArrayBuilder, FixedSizeBinaryBuilder, Float64Builder, Int64Builder, ListBuilder, StringBuilder,
-    TimestampMillisecondBuilder, UInt16Builder, UInt32Builder, UInt64Builder,
+    ArrayBuilder, BooleanBuilder, FixedSizeBinaryBuilder, Float64Builder, Int64Builder,
+    ListBuilder, StringBuilder, TimestampMillisecondBuilder, UInt16Builder, UInt32Builder,
+    UInt64Builder,
 };
 use arrow_schema::{ArrowError, DataType, Field, TimeUnit};
 use export::{Column, Kind, Value};
@@ -15,6 +16,7 @@ pub(super) fn field(column: &Column) -> Field {
         Kind::U16 => DataType::UInt16,
         Kind::U32 => DataType::UInt32,
         Kind::U64 | Kind::Fingerprint => DataType::UInt64,
+        Kind::Bool => DataType::Boolean,
         Kind::Real => DataType::Float64,
         Kind::Time => DataType::Timestamp(TimeUnit::Millisecond, Some("UTC".into())),
         Kind::Bytes(length) => DataType::FixedSizeBinary(length.into()),
@@ -29,6 +31,7 @@ pub(super) enum Values {
     U16(UInt16Builder),
     U32(UInt32Builder),
     U64(UInt64Builder),
+    Bool(BooleanBuilder),
     Real(Float64Builder),
     Time(TimestampMillisecondBuilder),
     Bytes(FixedSizeBinaryBuilder),
@@ -42,6 +45,7 @@ impl Values {
             Kind::U16 => Self::U16(UInt16Builder::new()),
             Kind::U32 => Self::U32(UInt32Builder::new()),
             Kind::U64 | Kind::Fingerprint => Self::U64(UInt64Builder::new()),
+            Kind::Bool => Self::Bool(BooleanBuilder::new()),
             Kind::Real => Self::Real(Float64Builder::new()),
             Kind::Time => Self::Time(TimestampMillisecondBuilder::new().with_timezone("UTC")),
             Kind::Bytes(length) => Self::Bytes(FixedSizeBinaryBuilder::new(length.into())),
@@ -64,6 +68,10 @@ impl Values {
                 column.append_option(number(value).and_then(|number| number.try_into().ok()));
             }
             Self::U64(column) => column.append_option(number(value)),
+            Self::Bool(column) => column.append_option(match value {
+                Some(Value::Bool(value)) => Some(value),
+                _ => None,
+            }),
             Self::Real(column) => column.append_option(match value {
                 Some(Value::Real(share)) => Some(share),
                 _ => None,
@@ -90,6 +98,7 @@ impl Values {
             Self::U16(column) => ArrayBuilder::finish(column),
             Self::U32(column) => ArrayBuilder::finish(column),
             Self::U64(column) => ArrayBuilder::finish(column),
+            Self::Bool(column) => ArrayBuilder::finish(column),
             Self::Real(column) => ArrayBuilder::finish(column),
             Self::Time(column) => ArrayBuilder::finish(column),
             Self::Bytes(column) => ArrayBuilder::finish(column),

@@ -14,7 +14,7 @@ use export::{Column, Value};
 use pyo3::exceptions::PyRuntimeWarning;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBytes, PyDict, PyFloat, PyInt, PyList, PyString};
+use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString};
 
 use super::columns::{Values, field};
 use super::rows::{Contents, Row, Rows, Unread};
@@ -205,6 +205,7 @@ fn to_python<'py>(py: Python<'py>, value: Value<'_>) -> PyResult<Bound<'py, PyAn
         Value::Text(text) => PyString::new(py, text).into_any(),
         Value::Reason(reason) => PyString::new(py, &reason.to_string()).into_any(),
         Value::Number(number) => PyInt::new(py, number).into_any(),
+        Value::Bool(value) => PyBool::new(py, value).to_owned().into_any(),
         Value::Real(real) => PyFloat::new(py, real).into_any(),
         Value::Time(at) => date_time(py, at)?,
         Value::Fingerprint(fingerprint) => PyInt::new(py, fingerprint.as_u64()).into_any(),

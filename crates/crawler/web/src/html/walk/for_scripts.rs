@@ -70,3 +70,20 @@ fn names_preview<'p>(meta: &impl AttributeSource<'p>) -> bool {
 pub(super) fn is_linked_data(media: Option<&str>) -> bool {
     media.is_some_and(|media| essence(media) == "application/ld+json")
 }
+
+/// Returns true for a script that a browser runs: a script in a file, or a part of one in the page.
+/// Scripts of other types are data (HTML Standard, section 4.12.1.1; the types of JavaScript: MIME
+/// Sniffing, section 4.6).
+pub(super) fn is_run<'p>(script: &impl AttributeSource<'p>, text: &str) -> bool {
+    const NAMES: &[&str] = &["javascript", "ecmascript", "jscript", "livescript"];
+    let media = script.value("type").unwrap_or_default();
+    let media = essence(&media);
+    let is_code = media.is_empty()
+        || media == "module"
+        || media.split_once('/').is_some_and(|(top, name)| {
+            let name = name.strip_prefix("x-").unwrap_or(name);
+            let name = name.trim_end_matches(|sign: char| sign == '.' || sign.is_ascii_digit());
+            matches!(top, "text" | "application") && NAMES.contains(&name)
+        });
+    is_code && (script.value("src").is_some() || !text.trim().is_empty())
+}

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use super::Walk;
-use super::for_scripts::is_linked_data;
+use super::for_scripts::{is_linked_data, is_run};
 use crate::html::character_references::{self, TextContext};
 use crate::html::css::CssContext;
 use crate::html::elements::ends_line;
@@ -148,7 +148,10 @@ impl<'p> Walk<'p> {
         keep: impl Fn(&'t str) -> Cow<'p, str>,
     ) {
         match name.as_str() {
-            "script" => self.script(content, is_linked_data(tag.value("type").as_deref())),
+            "script" => {
+                self.has_script |= level == 0 && is_run(tag, content);
+                self.script(content, is_linked_data(tag.value("type").as_deref()));
+            }
             "style" => self.style(content, CssContext::Sheet),
             "noscript" | "noframes" | "noembed" => self.nest(keep(content), level),
             _ => {}

@@ -1,0 +1,83 @@
+//! Shells: pages that need their scripts, and have the same bytes under every path.
+//!
+//! The server of an application answers each of its routes with the same bytes, and scripts fetch
+//! the text. So equal bytes do not show that two routes repeat each other (`docs/adr/0033`). Under
+//! one path they do: such URLs differ in a session identifier or a tracking parameter far more
+//! often than in their content.
+//!
+//! Invariant: of the pages with the same bytes and the same path, one at most is unique. The index
+//! knows it by a name made of both.
+
+use journal::{Page, StoreFault};
+use neardup::{MatchKind, PageSignature};
+use sinks::PayloadDigest;
+use store::{Original, Verdict};
+
+use crate::context::CrawlContext;
+use crate::steps::reading::Reading;
+
+/// The verdict on a page, given that the bytes of a shell say nothing about other paths.
+pub(crate) struct ShellVerdict {
+    pub(crate) verdict: Verdict,
+    /// The page with the same bytes, if the page is unique although they are equal.
+    pub(crate) shell: Option<Original>,
+}
+
+/// Corrects the verdict of the index on a page that may be a shell.
+pub(crate) async fn judge(
+    context: &CrawlContext,
+    page: &Page,
+    reading: &Reading,
+    verdict: Verdict,
+) -> Result<ShellVerdict, StoreFault> {
+    let Some(original) = of_other_path(page, reading, &verdict).cloned() else {
+        return Ok(ShellVerdict {
+            verdict,
+            shell: None,
+        });
+    };
+    let signature = PageSignature {
+        payload: name(page, reading.signature.payload),
+        text: None,
+    };
+    let by_path = context.index.admit(page, &signature, None).await?;
+    Ok(match by_path {
+        Verdict::Duplicate(of_path) => ShellVerdict {
+            verdict: Verdict::Duplicate(Box::new(Original {
+                // The archive has the bytes at the first path.
+                bytes: original.bytes,
+                ..*of_path
+            })),
+            shell: None,
+        },
+        _ => ShellVerdict {
+            verdict: Verdict::Unique,
+            shell: Some(original),
+        },
+    })
+}
+
+/// Returns the page with the same bytes under another path, if the page needs its scripts.
+fn of_other_path<'v>(page: &Page, reading: &Reading, verdict: &'v Verdict) -> Option<&'v Original> {
+    let document = reading.document.as_ref()?;
+    // A page with the same bytes is never retained.
+    let Verdict::Duplicate(original) = verdict else {
+        return None;
+    };
+    let is_shell = document.needs_scripts && original.match_kind == MatchKind::SamePayload;
+    (is_shell && path(page) != path(&original.page)).then_some(original)
+}
+
+/// Returns the name of a shell under its path, in place of the payload's name.
+fn name(page: &Page, payload: u128) -> u128 {
+    PayloadDigest::of(format!("{payload:032x} {}", path(page)).as_bytes()).name()
+}
+
+/// Returns the path of a page, the same with and without a slash or an index file at its end.
+fn path(page: &Page) -> &str {
+    const INDEXES: [&str; 3] = ["/index.html", "/index.htm", "/index.php"];
+    let path = page.final_url.as_url().path();
+    let mut indexes = INDEXES.iter();
+    let folder = indexes.find_map(|index| path.strip_suffix(index));
+    folder.unwrap_or(path).trim_end_matches('/')
+}
