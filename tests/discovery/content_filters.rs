@@ -117,6 +117,7 @@ fn robots_txt_sitemaps_and_requisites_are_not_concerned() {
             "<p>Start</p><img src=\"/picture.png\"><a href=\"/closed\">c</a>",
         )),
         "/picture.png" => Reply::document("image/png", "picture"),
+        "/favicon.ico" => Reply::status(404),
         _ => page(1, NONE),
     }));
     let options = ["--types", "text/html", "--page-requisites=scope"];

@@ -67,6 +67,9 @@ const PLACES: &[(&str, &[&str])] = &[
     ),
 ];
 
+/// The icon of a page that names none.
+const ICON: &str = "/favicon.ico";
+
 fn site() -> Site {
     let mut pages = vec![];
     let mut first = String::new();
@@ -127,7 +130,7 @@ fn exactly_the_links_of_a_page_are_followed() {
 #[test]
 fn requisites_are_fetched_on_request_from_the_allowed_hosts() {
     let near = [
-        "/image", "/set-1", "/set-2", "/low", "/film", "/style", "/script",
+        "/image", "/set-1", "/set-2", "/low", "/film", "/style", "/script", ICON,
     ];
     assert_eq!(asked(&["--page-requisites"]), targets(&near));
     assert_eq!(
@@ -139,7 +142,7 @@ fn requisites_are_fetched_on_request_from_the_allowed_hosts() {
             "/set-2$"
         ]),
         [
-            "/image", "/set-1", "/low", "/film", "/style", "/script", "/iframe", "/object",
+            "/image", "/set-1", "/low", "/film", "/style", "/script", "/iframe", "/object", ICON,
         ]
         .map(str::to_owned)
         .into()
@@ -151,6 +154,7 @@ fn requisites_are_fetched_at_the_greatest_depth() {
     let found = asked(&["--page-requisites", "--max-depth", "1"]);
     let wanted = [
         "/image", "/set-1", "/set-2", "/low", "/film", "/style", "/script", "/iframe", "/object",
+        ICON,
     ];
     let wanted = wanted.map(str::to_owned);
     assert_eq!(found, wanted.into());

@@ -303,7 +303,10 @@ fn a_page_has_at_most_a_thousand_requisites() {
         .map(|number| format!("<img src=/{number}.png>"))
         .collect();
     let server = Server::spawn_thread(Site::new(move |request| match request.path() {
-        "/" => Reply::html(html("", &format!("<p>{}</p>{pictures}", prose(1, 150)))),
+        "/" => {
+            let text = format!("<p>{}</p>{pictures}", prose(1, 150));
+            Reply::html(html("<link rel=icon href=/0.png>", &text))
+        }
         "/robots.txt" => Reply::status(404),
         path => Reply::document("image/png", path.to_owned()),
     }));

@@ -27,7 +27,7 @@ fn reply(request: &Request) -> Reply {
         (HOST, "/moved") => Reply::redirect(302, "/far"),
         (HOST, "/a" | "/b") => page(5, &["/1"]),
         (HOST, "/p.png") => Reply::document("image/png", "png"),
-        (HOST, "/gone") => Reply::status(404),
+        (HOST, "/gone") | (_, "/favicon.ico") => Reply::status(404),
         (_, path) => page(path.bytes().map(u64::from).sum::<u64>() + 10, NONE),
     }
 }

@@ -173,7 +173,8 @@ impl Totals {
         }
         if visit.requisite > 0 {
             change(&mut self.requisites, is_page.into());
-            change(&mut self.requisites_missing, (!is_page).into());
+            let is_missing = !is_page && !visit.is_absent_icon();
+            change(&mut self.requisites_missing, is_missing.into());
             return;
         }
         if let Some(kind) = ReasonKind::of(visit) {

@@ -221,6 +221,13 @@ impl VisitRecord {
         self.details.needs_scripts && matches!(self.fate, Fate::Unique) && !self.kept
     }
 
+    /// Returns true if a host has no `/favicon.ico`. A page that names no icon implies it
+    /// ([`web::Link::is_implied`]), so it is not missing.
+    #[must_use]
+    pub fn is_absent_icon(&self) -> bool {
+        matches!(self.status, Some(404 | 410)) && self.url.as_url().path() == "/favicon.ico"
+    }
+
     /// Returns true for a page that repeats its own capture by an earlier crawl.
     #[must_use]
     pub fn repeats_itself(&self) -> bool {

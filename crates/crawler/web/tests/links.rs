@@ -220,6 +220,20 @@ fn a_page_without_an_icon_of_its_own_needs_that_of_its_host() {
             assert!(document.links.is_empty(), "{text}");
         }
     }
+    let form = CanonicalForm::default();
+    let url = PageUrl::parse("http://site.example/dir/page", &form).unwrap();
+    let hints = ResponseMetadata {
+        content_type: Some("text/html"),
+        link: &["</i.png>; rel=icon"],
+        ..ResponseMetadata::of(&url)
+    };
+    let limits = ReadLimits {
+        kinds: ALL,
+        ..ReadLimits::default()
+    };
+    let found = read(b"words", &hints, &form, &limits).links;
+    let found: Vec<String> = found.iter().map(|link| short(link.url.as_str())).collect();
+    assert_eq!(found, ["/i.png"]);
 }
 
 #[test]

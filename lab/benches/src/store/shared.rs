@@ -198,8 +198,8 @@ async fn leave(server: &Postgres, url: &str, nodes: &mut Vec<Node>) -> Result<()
     Ok(())
 }
 
-/// Prints the sizes of the tables with URLs after all of this, after a vacuum, and without the space
-/// that the vacuum has freed for later rows.
+/// Prints the sizes of the tables with URLs after all of this, after a vacuum, and without the
+/// space that the vacuum has freed for later rows.
 fn print_sizes(server: &Postgres, url: &str, options: &Options) -> Result<(), Failure> {
     for (state, vacuum) in [
         ("after all of this", "SELECT 1"),

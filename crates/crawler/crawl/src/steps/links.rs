@@ -197,6 +197,10 @@ impl LinkRules<'_> {
         tally: &mut LinkTally,
     ) -> Option<u8> {
         let policy = self.policy;
+        // Browsers do not request the icon of a frame.
+        if link.is_implied && from.requisite > 0 {
+            return None;
+        }
         let is_part = link.is_needed
             && wanted.requisites
             && policy.page_requisites.let_in(self.scope, &link.url);

@@ -20,6 +20,9 @@ pub struct Link {
     /// True if the page needs the target for its display, in addition to the link's kind: a frame,
     /// or a picture that links to itself.
     pub is_needed: bool,
+    /// True for `/favicon.ico`, if the page names no icon: browsers request it for a page that is
+    /// not in a frame, and miss nothing without it.
+    pub is_implied: bool,
     /// Surroundings of the link, if [`ReadLimits::link_context`](crate::ReadLimits::link_context)
     /// is set. `None` for links without a place in the page's text: from header fields, `<link>`,
     /// `<meta>`, forms, scripts, inner pages and requisites, and from text that was not read.

@@ -20,6 +20,9 @@ pub(crate) const TRIES_PER_LINK: usize = 4;
 /// reference 8 KiB long, and a journal records the URL of the page with every link.
 const BYTES_PER_LINK: usize = 512;
 
+/// The icon of a page that names none.
+const IMPLIED_ICON: &str = "/favicon.ico";
+
 /// A link as written in the page.
 #[derive(Debug)]
 pub(crate) struct Reference<'p> {
@@ -29,6 +32,7 @@ pub(crate) struct Reference<'p> {
     pub rel: String,
     pub anchor: String,
     pub is_needed: bool,
+    pub is_implied: bool,
     pub context: Option<LinkContext>,
 }
 
@@ -41,6 +45,7 @@ impl<'p> Reference<'p> {
             rel: relations::words(rel, rel_bytes),
             anchor: String::new(),
             is_needed: kind.is_needed(),
+            is_implied: false,
             context: None,
         }
     }
@@ -166,17 +171,17 @@ impl<'p> References<'p> {
     /// 4.6.7.8): every page of a host implies the same one. `headed` contains the links in header
     /// fields.
     pub(crate) fn add_implied_icon(&mut self, headed: &Links, context: &ReadContext<'_>) {
-        let names_icon = |link: &Link| relations::has_relation(&link.rel, "icon");
-        if !self.kinds.has(LinkKind::Requisite)
-            || self.has_icon
-            || headed.links.iter().any(names_icon)
-        {
+        if self.has_icon || headed.has_icon {
             return;
         }
         // Not relative to the `<base>` of the page.
-        if let Ok(icon) = context.metadata.url.join("/favicon.ico", context.form) {
-            let icon = icon.as_str().to_owned();
-            self.add(Cow::Owned(icon), LinkKind::Requisite, "");
+        let Ok(icon) = context.metadata.url.join(IMPLIED_ICON, context.form) else {
+            return;
+        };
+        let first = self.found.len();
+        self.add(icon.as_str().to_owned().into(), LinkKind::Requisite, "");
+        if let Some(added) = self.found.get_mut(first) {
+            added.is_implied = true;
         }
     }
 
@@ -245,6 +250,8 @@ impl<'p> References<'p> {
 #[derive(Debug, Default)]
 pub(crate) struct Links {
     links: Vec<Link>,
+    /// True if one of them is an icon of the page.
+    pub has_icon: bool,
     known: HashMap<UrlKey, usize>,
     counts: LinkCounts,
     lost: LostLinks,
@@ -290,6 +297,7 @@ impl Links {
             rel: reference.rel,
             anchor: reference.anchor,
             is_needed: reference.is_needed,
+            is_implied: reference.is_implied,
             context: reference.context,
         });
     }

@@ -97,6 +97,7 @@ impl Document {
         let join = |target: &str| metadata.url.join(target, context.form).ok();
         let mut links = Links::default();
         let mut add = |url: PageUrl, kind: LinkKind, rel: &str| {
+            links.has_icon |= has_relation(rel, "icon");
             if url != *metadata.url {
                 let reference = Reference::new("".into(), kind, rel, limits.rel_bytes);
                 links.add(url, reference, limits);
