@@ -453,7 +453,7 @@ fn compare_decides_by_what_is_asked_for_and_says_why() {
 
 const DOCUMENT: &str = "<html lang=cs><head><title> A  title </title><meta name=robots \
     content='noindex, nofollow'>\
-    <link rel=canonical href='/canonical'></head><body><nav>\
+    <link rel=canonical href='/canonical'><link rel=icon href='data:,'></head><body><nav>\
     <a href='/menu'>Menu</a></nav><main><p>MAIN</p>\
     <a href='next.html' rel=nofollow>Next</a></main></body></html>";
 

@@ -293,9 +293,15 @@ fn independent_crawls_are_compared_by_their_archives() {
 #[test]
 fn near_duplicates_that_the_archive_preset_keeps_are_versions_too() {
     let (server, day) = serve_by_day(|day, request| {
-        let text = |more: &str| Reply::html(html("", &format!("<p>{} {more}</p>", prose(3, 500))));
+        // Without an icon of their own, the pages would need that of their host.
+        let icon = "<link rel=icon href='data:,'>";
+        let text =
+            |more: &str| Reply::html(html(icon, &format!("<p>{} {more}</p>", prose(3, 500))));
         match (request.path(), day) {
-            ("/", _) => page(1, &["/a", "/b"]),
+            ("/", _) => {
+                let links = ["/a", "/b"].map(anchor).concat();
+                Reply::html(html(icon, &format!("<p>{}</p>{links}", prose(1, 150))))
+            }
             ("/a", _) => text("first"),
             ("/b", 2..) => text(CORRECTION),
             ("/b", _) => text("second"),
