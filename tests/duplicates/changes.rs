@@ -293,7 +293,7 @@ fn independent_crawls_are_compared_by_their_archives() {
 #[test]
 fn near_duplicates_that_the_archive_preset_keeps_are_versions_too() {
     let (server, day) = serve_by_day(|day, request| {
-        // Without an icon of their own, the pages would need that of their host.
+        // A page that names no icon would need the icon of its host.
         let icon = "<link rel=icon href='data:,'>";
         let text =
             |more: &str| Reply::html(html(icon, &format!("<p>{} {more}</p>", prose(3, 500))));

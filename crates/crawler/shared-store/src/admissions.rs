@@ -396,8 +396,8 @@ fn apply_rows(
     Ok(last)
 }
 
-/// Decodes received rows, until there are no more or nobody applies them. Returns the number of the
-/// last one, `last` if there was none.
+/// Decodes received rows until the sender or the receiver is gone. Returns the number of the last
+/// one, `last` if there was none.
 fn send_chunks(
     mut receiver: mpsc::Receiver<Vec<LogRow>>,
     revoked: &RevokedOriginals,

@@ -1,7 +1,7 @@
 //! Packing: rows of a bucket move into packs, which PostgreSQL compresses.
 //!
 //! The owner counts the unpacked rows of its buckets, and calls `pack_rows` of the migrations once
-//! a bucket has enough of them. The database moves the rows, in one transaction, and readers get
+//! a bucket has enough of them. The database moves the rows in one transaction, and readers get
 //! packed rows like all others, from `rows_after`.
 //!
 //! Invariant: packing changes neither a row nor the order of rows, so a count may be wrong: it only

@@ -35,7 +35,7 @@ const GATE: (&str, &str) = (
      PERFORM pg_advisory_xact_lock_shared(7);",
 );
 
-/// Opens a node that packs rows by itself only if `packs` is true.
+/// Opens a node. It packs rows only if `packs` is true.
 async fn open(database: &Database, name: &str, packs: bool) -> (Node, Arc<SharedStore>) {
     let mut node = Node::new(&database.url, name, &Setup::default()).await;
     node.rows_per_pack = if packs { 3 } else { u32::MAX };

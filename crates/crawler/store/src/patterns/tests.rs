@@ -565,8 +565,8 @@ fn shell(address: &str) -> VisitRecord {
     record
 }
 
-/// An application of 302 routes lost 200 of them: their pattern was closed, because its server
-/// answers each with the same bytes.
+/// A crawl of an application lost 200 of its 302 routes: the server answers all routes with the
+/// same bytes, so their pattern was closed.
 #[test]
 fn equal_bytes_of_shells_neither_close_a_pattern_nor_reopen_it() {
     let mut patterns = Patterns::default();
@@ -588,7 +588,7 @@ fn equal_bytes_of_shells_neither_close_a_pattern_nor_reopen_it() {
     assert_eq!(state(&patterns), PatternState::Closed);
 }
 
-/// Relative links of a shell lead to ever deeper folders, which all have the same bytes.
+/// The relative links of a shell point to deeper and deeper folders with the same bytes.
 #[test]
 fn a_folder_of_probes_is_closed_if_they_are_all_shells() {
     let mut patterns = Patterns::default();

@@ -250,7 +250,7 @@ impl<'p> References<'p> {
 #[derive(Debug, Default)]
 pub(crate) struct Links {
     links: Vec<Link>,
-    /// True if one of them is an icon of the page.
+    /// True if a header field names the page's icon.
     pub has_icon: bool,
     known: HashMap<UrlKey, usize>,
     counts: LinkCounts,

@@ -27,7 +27,7 @@ const MAX_UNINDEXED: usize = 1 << 18;
 pub(super) struct Documents {
     thresholds: Thresholds,
     disk: Arc<DiskIndex>,
-    /// All keys, except those of `unindexed`; `None` if they are looked up on disk.
+    /// The keys of all documents except the unindexed ones; `None` if they are looked up on disk.
     in_memory: Option<MemoryIndex>,
     /// The last added documents, ascending. Every lookup begins by indexing them: many at once cost
     /// a fraction of the same number one by one.

@@ -173,8 +173,8 @@ mod tests {
 
     use super::*;
 
-    /// Returns a record whose text is the text of half of all records, and whose fingerprint and
-    /// sketch are those of every seventh.
+    /// Returns a record. Every second record has the same text, and records whose numbers differ by
+    /// 7,001 have the same fingerprint and sketch.
     fn record(number: u64) -> Arc<SignatureRecord> {
         let mixed = UrlKey::from_u64(number % 7_001)
             .as_u64()
