@@ -83,6 +83,7 @@ fn dependencies_point_down_and_siblings_do_not_know_each_other() {
             &["disk", "journal", "neardup", "store", "web"],
         ),
         ("sinks", &["disk", "web"]),
+        ("render", &[]),
         ("requests", &["web"]),
         ("fetch", &["disk", "requests", "web"]),
         (
