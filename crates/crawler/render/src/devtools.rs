@@ -92,6 +92,16 @@ impl DevTools {
             .await
     }
 
+    /// Calls `method` of the browser itself and ignores its reply.
+    pub(crate) async fn notify_browser(
+        &self,
+        method: &str,
+        params: Value,
+    ) -> Result<(), RenderFailure> {
+        self.send(encode(self.next_id(), method, &params, None))
+            .await
+    }
+
     /// Returns the events of all sessions of a browser context, those of its workers included.
     pub(crate) fn events(&self, context: &str) -> mpsc::Receiver<Event> {
         let (sender, events) = mpsc::channel(MAX_QUEUED_EVENTS);

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use command_fds::{CommandFdExt, FdMapping};
 use tempfile::TempDir;
@@ -26,6 +27,10 @@ use crate::{ChromiumOptions, find, flags};
 
 /// User and group of a browser that root starts: `nobody`.
 const NOBODY: u32 = 65534;
+
+/// Number of attempts to remove the directory of a browser that is just ending.
+const REMOVALS: u32 = 8;
+const BETWEEN_REMOVALS: Duration = Duration::from_millis(10);
 
 /// A running browser. It ends when this value is dropped.
 #[derive(Debug)]
@@ -181,14 +186,17 @@ fn keep(
     };
     if report.send(Ok(())).is_ok() {
         // The sender is only ever dropped.
-        drop(stopped.recv());
+        stopped.iter().for_each(|()| ());
     }
     if let Err(fault) = end(&mut child) {
         tracing::warn!(%fault, "the browser cannot be ended");
     }
     // A process that is just ending may still write a file.
     let path = profile.keep();
-    let removed = (0..5).any(|_| std::fs::remove_dir_all(&path).is_ok() || !path.exists());
+    let removed = (0..REMOVALS).any(|attempt| {
+        std::thread::sleep(BETWEEN_REMOVALS * attempt);
+        std::fs::remove_dir_all(&path).is_ok()
+    });
     if !removed {
         tracing::warn!(path = %path.display(), "the directory of the browser cannot be removed");
     }

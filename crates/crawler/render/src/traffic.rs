@@ -129,10 +129,9 @@ impl<'a> Traffic<'a> {
             self.progress
                 .send_modify(|progress| progress.add_navigation(url));
             let target = json!({ "targetId": info["targetId"] });
-            let session = params["sessionId"].as_str().unwrap_or_default();
             return self
                 .devtools
-                .notify("Target.closeTarget", target, session)
+                .notify_browser("Target.closeTarget", target)
                 .await;
         }
         let Some(session) = params["sessionId"].as_str() else {

@@ -2,7 +2,7 @@
 //!
 //! Without a Chromium on PATH these tests are reported as ignored.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::net::TcpListener;
 use std::path::Path;
 use std::sync::Mutex;
@@ -109,25 +109,17 @@ fn processes(text: &str) -> Vec<u32> {
     numbers.filter(has).collect()
 }
 
-/// Returns the directories of the browsers that this process started, by its children.
-fn profiles() -> Vec<String> {
-    let me = std::process::id().to_string();
-    let mine = |id: &u32| {
-        let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
-        let after = stat.rsplit(')').next().unwrap_or_default().to_owned();
-        after.split_whitespace().nth(1) == Some(me.as_str())
-    };
-    let children = processes("crawler-browser-").into_iter().filter(mine);
-    children
-        .filter_map(|id| {
-            let line = std::fs::read(format!("/proc/{id}/cmdline")).ok()?;
-            let line = String::from_utf8_lossy(&line).into_owned();
-            let flag = line
-                .split('\0')
-                .find_map(|flag| flag.strip_prefix("--user-data-dir="))?;
-            Some(flag.to_owned())
-        })
-        .collect()
+/// Returns the directories of the browsers with this user agent.
+fn profiles(agent: &str) -> HashSet<String> {
+    let lines = processes(agent).into_iter().filter_map(|id| {
+        let line = std::fs::read(format!("/proc/{id}/cmdline")).ok()?;
+        let line = String::from_utf8_lossy(&line).into_owned();
+        let flag = line
+            .split('\0')
+            .find_map(|flag| flag.strip_prefix("--user-data-dir="))?;
+        Some(flag.to_owned())
+    });
+    lines.collect()
 }
 
 const FETCHES: &str = "<!doctype html><html lang=en><title>Shell</title><div id=root></div><script>
@@ -402,19 +394,20 @@ impl PageNetwork for Killer {
 #[cfg_attr(not(has_chromium), ignore = "no Chromium on PATH")]
 #[tokio::test]
 async fn a_killed_browser_is_replaced_and_none_is_left_after_the_end() {
-    for sandbox in [Sandbox::Namespaces, Sandbox::Flags] {
-        let before = profiles();
-        let chromium = start(sandbox).await;
-        // Tests of this file run in one process: others may have started browsers meanwhile.
-        let mine: Vec<String> = profiles()
-            .into_iter()
-            .filter(|p| !before.contains(p))
-            .collect();
-        let [profile] = &mine[..] else {
-            panic!("run with --test-threads=1: {mine:?}")
+    for (sandbox, agent) in [
+        (Sandbox::Namespaces, "test-of-namespaces/1"),
+        (Sandbox::Flags, "test-of-flags/1"),
+    ] {
+        let user_agent = Some(agent.to_owned());
+        let options = ChromiumOptions {
+            sandbox,
+            user_agent,
+            ..ChromiumOptions::default()
         };
+        let chromium = Chromium::start(options).await.unwrap();
+        let mut started = profiles(agent);
         let limits = RenderLimits::default();
-        let killer = Killer(profile.clone());
+        let killer = Killer(agent.to_owned());
         let killed = chromium
             .render(&page("<script src=/x></script>"), &killer, &limits)
             .await;
@@ -423,14 +416,18 @@ async fn a_killed_browser_is_replaced_and_none_is_left_after_the_end() {
             .render(&page("<p>next"), &Table::default(), &limits)
             .await;
         assert!(next.unwrap().html.contains("<p>next</p>"));
-        let second = profiles()
-            .into_iter()
-            .find(|p| !before.contains(p))
-            .unwrap();
+        started.extend(profiles(agent));
         drop(chromium);
-        for profile in [profile, &second] {
-            assert_eq!(processes(profile), [0_u32; 0], "{sandbox:?}");
-            assert!(!Path::new(profile).exists(), "{profile}");
+        // The kernel takes a moment to end a namespace.
+        let mut tries = 0..100;
+        while !processes(agent).is_empty() && tries.next().is_some() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
         }
+        assert_eq!(processes(agent), [0_u32; 0], "{sandbox:?}");
+        assert_eq!(started.len(), 2);
+        assert!(
+            started.iter().all(|profile| !Path::new(profile).exists()),
+            "{started:?}"
+        );
     }
 }
