@@ -107,7 +107,7 @@ fn is_root() -> bool {
 
 /// Makes the directory of one browser.
 fn profile() -> Result<TempDir, LaunchError> {
-    let folder = std::env::temp_dir();
+    let folder = tempfile::env::temp_dir();
     let made = tempfile::Builder::new()
         .prefix("crawler-browser-")
         .tempdir_in(&folder)
@@ -194,7 +194,7 @@ fn keep(
     // A process that is just ending may still write a file.
     let path = profile.keep();
     let removed = (0..REMOVALS).any(|attempt| {
-        std::thread::sleep(BETWEEN_REMOVALS * attempt);
+        std::thread::park_timeout(BETWEEN_REMOVALS * attempt);
         std::fs::remove_dir_all(&path).is_ok()
     });
     if !removed {
