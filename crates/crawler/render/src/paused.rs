@@ -1,0 +1,165 @@
+//! Requests that the browser holds for us, and our answers in its words.
+
+use bytes::Bytes;
+use data_encoding::BASE64;
+use http::{HeaderMap, HeaderName, HeaderValue, Method};
+use serde_json::{Value, json};
+
+use crate::seam::{BrowserAnswer, BrowserRequest, RequestKind};
+
+/// Headers that describe the transfer of a body, not the body that we hand over.
+const OF_THE_TRANSFER: [&str; 4] = [
+    "content-encoding",
+    "content-length",
+    "transfer-encoding",
+    "connection",
+];
+
+/// A request that the browser holds until it is answered.
+#[derive(Debug)]
+pub(crate) struct Paused {
+    pub(crate) id: String,
+    pub(crate) session: String,
+    pub(crate) frame: String,
+    pub(crate) is_document: bool,
+    pub(crate) request: BrowserRequest,
+}
+
+/// Reads the event `Fetch.requestPaused`.
+pub(crate) fn read(params: &Value, session: &str) -> Option<Paused> {
+    let request = &params["request"];
+    let resource = params["resourceType"].as_str().unwrap_or_default();
+    Some(Paused {
+        id: params["requestId"].as_str()?.to_owned(),
+        session: session.to_owned(),
+        frame: params["frameId"].as_str().unwrap_or_default().to_owned(),
+        is_document: resource == "Document",
+        request: BrowserRequest {
+            url: request["url"].as_str()?.to_owned(),
+            method: Method::from_bytes(request["method"].as_str()?.as_bytes()).ok()?,
+            headers: headers(&request["headers"]),
+            body: body(request),
+            kind: kind(resource),
+        },
+    })
+}
+
+fn kind(resource: &str) -> RequestKind {
+    match resource {
+        "Document" => RequestKind::Frame,
+        "Script" => RequestKind::Script,
+        "Stylesheet" => RequestKind::Style,
+        "Font" => RequestKind::Font,
+        "Image" => RequestKind::Image,
+        "Media" | "TextTrack" => RequestKind::Media,
+        "XHR" | "Fetch" | "EventSource" | "Preflight" => RequestKind::Data,
+        _ => RequestKind::Other,
+    }
+}
+
+/// Returns the headers that are valid; scripts can make others.
+fn headers(object: &Value) -> HeaderMap {
+    let pairs = object.as_object().into_iter().flatten();
+    pairs
+        .filter_map(|(name, value)| {
+            let name = HeaderName::try_from(name.as_str()).ok()?;
+            Some((name, HeaderValue::from_str(value.as_str()?).ok()?))
+        })
+        .collect()
+}
+
+fn body(request: &Value) -> Option<Bytes> {
+    if let Some(entries) = request["postDataEntries"].as_array() {
+        let parts = entries.iter().filter_map(|entry| entry["bytes"].as_str());
+        let decoded = parts.filter_map(|part| BASE64.decode(part.as_bytes()).ok());
+        return Some(decoded.flatten().collect());
+    }
+    request["postData"]
+        .as_str()
+        .map(|text| Bytes::copy_from_slice(text.as_bytes()))
+}
+
+/// Returns the method and parameters that answer the request `id`.
+pub(crate) fn answer(id: &str, answer: &BrowserAnswer) -> (&'static str, Value) {
+    match answer {
+        BrowserAnswer::Response {
+            status,
+            headers,
+            body,
+        } => ("Fetch.fulfillRequest", response(id, *status, headers, body)),
+        BrowserAnswer::Refused(_) => fail(id, "BlockedByClient"),
+        BrowserAnswer::Failed(_) => fail(id, "Failed"),
+    }
+}
+
+/// Returns the method and parameters that fail the request `id` with an error of the browser.
+pub(crate) fn fail(id: &str, error: &str) -> (&'static str, Value) {
+    (
+        "Fetch.failRequest",
+        json!({ "requestId": id, "errorReason": error }),
+    )
+}
+
+/// Returns the parameters of `Fetch.fulfillRequest`.
+pub(crate) fn response(id: &str, status: u16, headers: &HeaderMap, body: &[u8]) -> Value {
+    let kept = headers
+        .iter()
+        .filter(|(name, _)| !OF_THE_TRANSFER.contains(&name.as_str()));
+    let pairs: Vec<Value> = kept
+        .map(|(name, value)| {
+            let value = String::from_utf8_lossy(value.as_bytes());
+            json!({ "name": name.as_str(), "value": value })
+        })
+        .collect();
+    json!({
+        "requestId": id,
+        "responseCode": status,
+        "responseHeaders": pairs,
+        "body": BASE64.encode(body),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_has_method_headers_body_and_purpose() {
+        let params = json!({
+            "requestId": "1", "frameId": "F", "resourceType": "XHR",
+            "request": {
+                "url": "https://a.test/x", "method": "POST",
+                "headers": { "Accept": "*/*", "b\u{e9}d": "x" },
+                "postDataEntries": [{ "bytes": "cT0=" }, { "bytes": "MQ==" }],
+            },
+        });
+        let paused = read(&params, "s").unwrap();
+        assert_eq!(paused.request.kind, RequestKind::Data);
+        assert_eq!(paused.request.method, Method::POST);
+        assert_eq!(paused.request.headers.len(), 1);
+        assert_eq!(paused.request.body.as_deref(), Some(&b"q=1"[..]));
+        assert!(!paused.is_document);
+    }
+
+    #[test]
+    fn a_response_keeps_its_policy_and_loses_its_coding() {
+        let mut headers = HeaderMap::new();
+        headers.insert("content-encoding", HeaderValue::from_static("br"));
+        headers.insert(
+            "content-security-policy",
+            HeaderValue::from_static("default-src 'self'"),
+        );
+        let text = response("1", 200, &headers, b"x").to_string();
+        assert!(
+            text.contains("content-security-policy") && !text.contains("\"br\""),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_refusal_is_told_to_the_browser_as_blocked() {
+        let (method, params) = answer("1", &BrowserAnswer::Refused("robots.txt".to_owned()));
+        assert_eq!(method, "Fetch.failRequest");
+        assert_eq!(params["errorReason"], "BlockedByClient");
+    }
+}

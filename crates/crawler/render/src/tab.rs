@@ -1,0 +1,237 @@
+//! One page in one tab, from the empty tab to the DOM.
+//!
+//! Invariants: the clock of the page stands still while a request waits, so neither load nor pace
+//! changes the DOM. The browser context of the tab is disposed in every case.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::sync::{mpsc, watch};
+use tokio::time::timeout;
+
+use crate::devtools::DevTools;
+use crate::failure::RenderFailure;
+use crate::message::Event;
+use crate::progress::Progress;
+use crate::seam::{Cut, PageNetwork, PageSource, RenderLimits, Rendering};
+use crate::traffic::{Traffic, interception};
+
+/// Maximum time to read the DOM after the wall limit, and to close a tab.
+const GRACE: Duration = Duration::from_secs(3);
+
+/// `navigator.onLine` is false without a network.
+const ONLINE: &str = "Object.defineProperty(Navigator.prototype,'onLine',{get:()=>true})";
+
+/// Functions that read the DOM. They run in a world of their own, out of the reach of the page.
+const DOM: &str = include_str!("dom.js");
+
+/// A tab of a browser.
+pub(crate) struct Tab<'a> {
+    pub(crate) devtools: &'a DevTools,
+    pub(crate) page: &'a PageSource,
+    pub(crate) limits: &'a RenderLimits,
+}
+
+/// Main session and target of a tab.
+struct Names {
+    session: String,
+    target: String,
+}
+
+impl Tab<'_> {
+    /// Renders the page in a browser context of its own.
+    pub(crate) async fn render(
+        &self,
+        network: &dyn PageNetwork,
+    ) -> Result<Rendering, RenderFailure> {
+        let created = self
+            .browser("Target.createBrowserContext", json!({}))
+            .await?;
+        let context = text(&created["browserContextId"])?;
+        let mut events = self.devtools.events(&context);
+        let rendering = self.render_in(&context, &mut events, network).await;
+        self.devtools.forget(&context);
+        let dispose = json!({ "browserContextId": context });
+        let disposed = self.browser("Target.disposeBrowserContext", dispose);
+        match timeout(GRACE, disposed).await {
+            Ok(Ok(_)) | Ok(Err(RenderFailure::TabCrashed)) => {}
+            other => tracing::warn!(?other, "a tab cannot be closed"),
+        }
+        rendering
+    }
+
+    async fn render_in(
+        &self,
+        context: &str,
+        events: &mut mpsc::Receiver<Event>,
+        network: &dyn PageNetwork,
+    ) -> Result<Rendering, RenderFailure> {
+        let opened = timeout(self.limits.wall, self.open(context, events)).await;
+        let names = opened.map_err(|_elapsed| RenderFailure::OutOfTime)??;
+        let (progress, mut watched) = watch::channel(Progress::default());
+        let mut traffic = Traffic::new(self.devtools, self.page, network, &names.target, &progress);
+        tokio::select! {
+            failure = traffic.serve(events) => Err(failure),
+            rendering = self.drive(&names, &mut watched) => rendering,
+        }
+    }
+
+    /// Opens an empty tab and intercepts it.
+    async fn open(
+        &self,
+        context: &str,
+        events: &mut mpsc::Receiver<Event>,
+    ) -> Result<Names, RenderFailure> {
+        let deny = json!({ "behavior": "deny", "browserContextId": context });
+        self.browser("Browser.setDownloadBehavior", deny).await?;
+        let blank = json!({ "url": "about:blank", "browserContextId": context });
+        let created = self.browser("Target.createTarget", blank).await?;
+        let target = text(&created["targetId"])?;
+        let session = loop {
+            let event = events.recv().await.ok_or(RenderFailure::TabCrashed)?;
+            let info = &event.params["targetInfo"];
+            if event.method == "Target.attachedToTarget" && info["targetId"] == target.as_str() {
+                break text(&event.params["sessionId"])?;
+            }
+        };
+        for (method, params) in interception() {
+            self.devtools.notify(method, params, &session).await?;
+        }
+        let script = json!({ "source": ONLINE });
+        for (method, params) in [
+            ("Page.enable", json!({})),
+            ("Runtime.enable", json!({})),
+            ("Inspector.enable", json!({})),
+            ("Network.setBypassServiceWorker", json!({ "bypass": true })),
+            ("Page.addScriptToEvaluateOnNewDocument", script),
+            ("Runtime.runIfWaitingForDebugger", json!({})),
+        ] {
+            self.devtools.notify(method, params, &session).await?;
+        }
+        Ok(Names { session, target })
+    }
+
+    /// Shows the page, advances its clock, and reads the DOM.
+    async fn drive(
+        &self,
+        names: &Names,
+        watched: &mut watch::Receiver<Progress>,
+    ) -> Result<Rendering, RenderFailure> {
+        let cut_by = match timeout(self.limits.wall, self.advance(names, watched)).await {
+            Ok(advanced) => advanced?,
+            Err(_elapsed) => Some(Cut::Wall),
+        };
+        let read = timeout(self.limits.wall.max(GRACE), self.read(names));
+        let read = if cut_by == Some(Cut::Wall) {
+            timeout(GRACE, self.read(names)).await
+        } else {
+            read.await
+        };
+        let dom = read.map_err(|_elapsed| RenderFailure::OutOfTime)??;
+        let too_large = RenderFailure::TooLarge(self.limits.dom_bytes);
+        let html = dom["html"]
+            .as_str()
+            .filter(|html| html.len() <= self.limits.dom_bytes);
+        let progress = watched.borrow();
+        Ok(Rendering {
+            html: html.ok_or(too_large)?.to_owned(),
+            final_url: text(&dom["url"])?,
+            title: text(&dom["title"])?,
+            console_errors: progress.console_errors.clone(),
+            refused: progress.refused.clone(),
+            navigations: progress.navigations.clone(),
+            cut_by,
+        })
+    }
+
+    /// Advances the clock of the page in steps until the page is still or its time is used up.
+    async fn advance(
+        &self,
+        names: &Names,
+        watched: &mut watch::Receiver<Progress>,
+    ) -> Result<Option<Cut>, RenderFailure> {
+        let url = json!({ "url": self.page.url.as_str() });
+        let shown = self.tab("Page.navigate", url, names).await?;
+        if let Some(error) = shown["errorText"].as_str() {
+            return Err(RenderFailure::Protocol(error.to_owned()));
+        }
+        await_progress(watched, |progress| progress.is_shown).await?;
+        let step = self.limits.still;
+        let mut elapsed = Duration::ZERO;
+        let mut before = Value::Null;
+        for number in 1.. {
+            let mut policy = json!({
+                "policy": "pauseIfNetworkFetchesPending",
+                "budget": step.as_millis() as u64,
+            });
+            if number == 1 {
+                policy["initialVirtualTime"] = self.page.at.into();
+            }
+            self.tab("Emulation.setVirtualTimePolicy", policy, names)
+                .await?;
+            await_progress(watched, |progress| progress.steps >= number).await?;
+            elapsed += step;
+            let now = self.evaluate("snapshot()", names).await?;
+            let is_idle = watched.borrow().pending == 0 && now["complete"] == true;
+            if is_idle && now == before {
+                break;
+            }
+            if elapsed >= self.limits.page_time {
+                return Ok(Some(Cut::PageTime));
+            }
+            before = now;
+        }
+        Ok(None)
+    }
+
+    async fn read(&self, names: &Names) -> Result<Value, RenderFailure> {
+        self.evaluate(&format!("dom({})", self.limits.dom_bytes), names)
+            .await
+    }
+
+    /// Evaluates an expression in a world of our own, so the page cannot replace what it calls.
+    async fn evaluate(&self, expression: &str, names: &Names) -> Result<Value, RenderFailure> {
+        let frame = json!({ "frameId": names.target, "worldName": "render" });
+        let world = self.tab("Page.createIsolatedWorld", frame, names).await?;
+        let params = json!({
+            "expression": format!("{DOM}\n{expression}"),
+            "contextId": world["executionContextId"],
+            "returnByValue": true,
+        });
+        let mut reply = self.tab("Runtime.evaluate", params, names).await?;
+        if let Some(text) = reply["exceptionDetails"]["text"].as_str() {
+            return Err(RenderFailure::Protocol(text.to_owned()));
+        }
+        Ok(reply["result"]["value"].take())
+    }
+
+    async fn browser(&self, method: &str, params: Value) -> Result<Value, RenderFailure> {
+        self.devtools.call(method, params, None).await
+    }
+
+    async fn tab(
+        &self,
+        method: &str,
+        params: Value,
+        names: &Names,
+    ) -> Result<Value, RenderFailure> {
+        self.devtools
+            .call(method, params, Some(&names.session))
+            .await
+    }
+}
+
+async fn await_progress(
+    watched: &mut watch::Receiver<Progress>,
+    is_reached: impl Fn(&Progress) -> bool,
+) -> Result<(), RenderFailure> {
+    let reached = watched.wait_for(|progress| is_reached(progress)).await;
+    reached
+        .map(drop)
+        .map_err(|_closed| RenderFailure::TabCrashed)
+}
+
+fn text(value: &Value) -> Result<String, RenderFailure> {
+    let text = value.as_str().map(str::to_owned);
+    text.ok_or_else(|| RenderFailure::Protocol("a reply lacks a field".to_owned()))
+}
