@@ -15,8 +15,8 @@ use url::Url;
 use crate::devtools::DevTools;
 use crate::failure::{LaunchError, RenderFailure};
 use crate::find;
-use crate::flags::Sandbox;
 use crate::launch::Process;
+use crate::options::ChromiumOptions;
 use crate::seam::{
     BrowserAnswer, BrowserRequest, PageNetwork, PageSource, Render, RenderLimits, Rendering,
 };
@@ -28,33 +28,6 @@ const MAX_PAGES: usize = 200;
 
 /// Maximum time that a browser takes to start.
 const START: Duration = Duration::from_secs(30);
-
-/// Options of a [`Chromium`].
-#[derive(Debug, Clone)]
-pub struct ChromiumOptions {
-    /// Path of the browser; `None` searches PATH.
-    pub program: Option<PathBuf>,
-    /// The means that deny the browser a network.
-    pub sandbox: Sandbox,
-    /// Maximum number of pages at a time.
-    pub tabs: usize,
-    /// Maximum heap of the scripts of a page, in MiB.
-    pub heap_mib: u32,
-    /// The user agent that scripts see; `None` is the browser's own.
-    pub user_agent: Option<String>,
-}
-
-impl Default for ChromiumOptions {
-    fn default() -> Self {
-        Self {
-            program: None,
-            sandbox: Sandbox::default(),
-            tabs: 1,
-            heap_mib: 128,
-            user_agent: None,
-        }
-    }
-}
 
 /// A renderer that runs Chromium. Dropping it ends the browser and waits for that.
 #[derive(Debug)]
@@ -81,6 +54,9 @@ struct Browser {
 
 impl Chromium {
     /// Starts a browser and renders a test page, which requests a script.
+    ///
+    /// # Errors
+    /// [`LaunchError`] if there is no browser, or if it cannot start or render the test page.
     pub async fn start(options: ChromiumOptions) -> Result<Self, LaunchError> {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let program = find::browser(options.program.as_deref(), &path)?;

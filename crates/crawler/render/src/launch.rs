@@ -23,7 +23,8 @@ use tokio::sync::oneshot;
 use crate::devtools::DevTools;
 use crate::failure::LaunchError;
 use crate::flags::Sandbox;
-use crate::{ChromiumOptions, find, flags};
+use crate::options::ChromiumOptions;
+use crate::{find, flags};
 
 /// User and group of a browser that root starts: `nobody`.
 const NOBODY: u32 = 65534;
@@ -105,9 +106,14 @@ fn is_root() -> bool {
     std::fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0)
 }
 
-/// Makes the directory of one browser.
+/// Makes the directory of one browser. `nobody` must reach it, so it is not below the crawl's
+/// directory, which may be closed to other users.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the browser's files, not the crawler's, and nothing of them is kept"
+)]
 fn profile() -> Result<TempDir, LaunchError> {
-    let folder = tempfile::env::temp_dir();
+    let folder = std::env::temp_dir();
     let made = tempfile::Builder::new()
         .prefix("crawler-browser-")
         .tempdir_in(&folder)
@@ -194,7 +200,11 @@ fn keep(
     // A process that is just ending may still write a file.
     let path = profile.keep();
     let removed = (0..REMOVALS).any(|attempt| {
-        std::thread::park_timeout(BETWEEN_REMOVALS * attempt);
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "the browser's own thread, which has nothing else to do"
+        )]
+        std::thread::sleep(BETWEEN_REMOVALS * attempt);
         std::fs::remove_dir_all(&path).is_ok()
     });
     if !removed {

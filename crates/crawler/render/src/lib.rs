@@ -14,15 +14,17 @@ mod find;
 mod flags;
 mod launch;
 mod message;
+mod options;
 mod paused;
 mod progress;
 mod seam;
 mod tab;
 mod traffic;
 
-pub use browser::{Chromium, ChromiumOptions};
+pub use browser::Chromium;
 pub use failure::{LaunchError, RenderFailure};
 pub use flags::Sandbox;
+pub use options::ChromiumOptions;
 pub use seam::{
     BrowserAnswer, BrowserRequest, Cut, PageNetwork, PageSource, RefusedRequest, Render,
     RenderLimits, Rendering, RequestKind,
