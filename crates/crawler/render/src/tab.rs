@@ -108,7 +108,11 @@ impl Tab<'_> {
         ] {
             self.devtools.notify(method, params, &session).await?;
         }
-        Ok(Names { session, target })
+        // The reply shows that the calls above took effect. A call that is still in flight when the
+        // tab changes its process is repeated there, too late for the event that the page is shown.
+        let names = Names { session, target };
+        self.tab("Page.getFrameTree", json!({}), &names).await?;
+        Ok(names)
     }
 
     /// Shows the page, advances its clock, and reads the DOM.
