@@ -2,12 +2,10 @@
 //!
 //! Tests that need the browser are then reported as ignored, not as passed, where it is missing.
 
-const NAMES: [&str; 4] = [
-    "chromium",
-    "chromium-headless-shell",
-    "chromium-browser",
-    "google-chrome",
-];
+#[path = "src/names.rs"]
+mod names;
+
+use names::NAMES;
 
 fn main() {
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -15,6 +13,7 @@ fn main() {
         .any(|folder| NAMES.iter().any(|name| folder.join(name).is_file()));
     let mut lines = vec![
         "cargo::rerun-if-changed=build.rs",
+        "cargo::rerun-if-changed=src/names.rs",
         "cargo::rerun-if-env-changed=PATH",
         "cargo::rustc-check-cfg=cfg(has_chromium)",
     ];

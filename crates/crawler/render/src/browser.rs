@@ -7,7 +7,6 @@ use std::time::Duration;
 use async_trait::async_trait;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue};
-use serde_json::json;
 use tokio::sync::{Mutex, Semaphore};
 use tokio::time::timeout;
 use url::Url;
@@ -56,7 +55,7 @@ impl Chromium {
     /// Starts a browser and renders a test page, which requests a script.
     ///
     /// # Errors
-    /// [`LaunchError`] if there is no browser, or if it cannot start or render the test page.
+    /// [`LaunchError`] if no browser is found, or if it cannot start or render the test page.
     pub async fn start(options: ChromiumOptions) -> Result<Self, LaunchError> {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let program = find::browser(options.program.as_deref(), &path)?;
@@ -176,5 +175,6 @@ async fn self_test(chromium: &Chromium) -> Result<(), RenderFailure> {
     if rendering.html.contains("script ran") {
         return Ok(());
     }
-    Err(RenderFailure::Protocol(json!(rendering.html).to_string()))
+    let reason = "the script of the test page did not run";
+    Err(RenderFailure::Protocol(reason.to_owned()))
 }

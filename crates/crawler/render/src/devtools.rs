@@ -102,7 +102,7 @@ impl DevTools {
             .await
     }
 
-    /// Returns the events of all sessions of a browser context, those of its workers included.
+    /// Returns the events of all sessions of a browser context, including its workers.
     pub(crate) fn events(&self, context: &str) -> mpsc::Receiver<Event> {
         let (sender, events) = mpsc::channel(MAX_QUEUED_EVENTS);
         let mut routes = lock(&self.routes);
@@ -188,7 +188,7 @@ impl Routes {
     }
 
     /// Routes an event to the context of its session. A new session joins the context of its
-    /// target, or that of the session which announces it.
+    /// target, or the context of the session that announced it.
     fn route_event(&mut self, event: Event) {
         let of_session = event
             .session

@@ -65,7 +65,7 @@ pub enum LaunchError {
         output: String,
     },
     /// The browser started and cannot render the test page.
-    #[error("{} does not render the test page: use Chromium 120 or later", .program.display())]
+    #[error("{} does not render the test page: use Chromium 125 or later", .program.display())]
     SelfTest {
         /// The program.
         program: PathBuf,

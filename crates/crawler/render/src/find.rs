@@ -4,14 +4,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use crate::failure::LaunchError;
-
-/// Names under which systems install Chromium, in order of preference.
-const NAMES: [&str; 4] = [
-    "chromium",
-    "chromium-headless-shell",
-    "chromium-browser",
-    "google-chrome",
-];
+use crate::names::NAMES;
 
 /// Returns the browser to start: the named one, or the first on `path`.
 pub(crate) fn browser(named: Option<&Path>, path: &OsStr) -> Result<PathBuf, LaunchError> {

@@ -14,6 +14,7 @@ mod find;
 mod flags;
 mod launch;
 mod message;
+mod names;
 mod options;
 mod paused;
 mod progress;

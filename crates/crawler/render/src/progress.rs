@@ -1,4 +1,4 @@
-//! What a page did so far: the state that the traffic of a tab writes and its clock reads.
+//! The progress of a page: the traffic of its tab writes it, and its clock reads it.
 
 use crate::seam::RefusedRequest;
 

@@ -15,6 +15,9 @@ use crate::failure::RenderFailure;
 #[async_trait]
 pub trait Render: Send + Sync {
     /// Runs the scripts of `page`. Requests everything that the page needs from `network`.
+    ///
+    /// # Errors
+    /// [`RenderFailure`], the page's fate: it has no rendering.
     async fn render(
         &self,
         page: &PageSource,

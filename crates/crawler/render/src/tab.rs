@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, watch};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::devtools::DevTools;
 use crate::failure::RenderFailure;
@@ -66,13 +66,14 @@ impl Tab<'_> {
         events: &mut mpsc::Receiver<Event>,
         network: &dyn PageNetwork,
     ) -> Result<Rendering, RenderFailure> {
-        let opened = timeout(self.limits.wall, self.open(context, events)).await;
+        let deadline = Instant::now() + self.limits.wall;
+        let opened = timeout_at(deadline, self.open(context, events)).await;
         let names = opened.map_err(|_elapsed| RenderFailure::OutOfTime)??;
         let (progress, mut watched) = watch::channel(Progress::default());
         let mut traffic = Traffic::new(self.devtools, self.page, network, &names.target, &progress);
         tokio::select! {
             failure = traffic.serve(events) => Err(failure),
-            rendering = self.drive(&names, &mut watched) => rendering,
+            rendering = self.drive(&names, &mut watched, deadline) => rendering,
         }
     }
 
@@ -120,17 +121,13 @@ impl Tab<'_> {
         &self,
         names: &Names,
         watched: &mut watch::Receiver<Progress>,
+        deadline: Instant,
     ) -> Result<Rendering, RenderFailure> {
-        let cut_by = match timeout(self.limits.wall, self.advance(names, watched)).await {
+        let cut_by = match timeout_at(deadline, self.advance(names, watched)).await {
             Ok(advanced) => advanced?,
             Err(_elapsed) => Some(Cut::Wall),
         };
-        let read = timeout(self.limits.wall.max(GRACE), self.read(names));
-        let read = if cut_by == Some(Cut::Wall) {
-            timeout(GRACE, self.read(names)).await
-        } else {
-            read.await
-        };
+        let read = timeout_at(deadline + GRACE, self.read(names)).await;
         let dom = read.map_err(|_elapsed| RenderFailure::OutOfTime)??;
         let too_large = RenderFailure::TooLarge(self.limits.dom_bytes);
         let html = dom["html"]

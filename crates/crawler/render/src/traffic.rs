@@ -21,7 +21,13 @@ use crate::seam::{BrowserAnswer, PageNetwork, PageSource};
 const MAX_PENDING: usize = 32;
 const MAX_WAITING: usize = 1000;
 
-type Answered = (String, String, String, BrowserAnswer);
+/// The answer to a paused request.
+struct Answered {
+    session: String,
+    id: String,
+    url: String,
+    answer: BrowserAnswer,
+}
 
 /// The traffic of one tab.
 pub(crate) struct Traffic<'a> {
@@ -193,12 +199,12 @@ impl<'a> Traffic<'a> {
             let network = self.network;
             self.pending.push(Box::pin(async move {
                 let url = paused.request.url.clone();
-                (
-                    paused.session,
-                    paused.id,
+                Answered {
+                    session: paused.session,
+                    id: paused.id,
                     url,
-                    network.answer(paused.request).await,
-                )
+                    answer: network.answer(paused.request).await,
+                }
             }));
         }
         let pending = self.pending.len();
@@ -207,7 +213,12 @@ impl<'a> Traffic<'a> {
     }
 
     async fn settle(&mut self, answered: Answered) -> Result<(), RenderFailure> {
-        let (session, id, url, answer) = answered;
+        let Answered {
+            session,
+            id,
+            url,
+            answer,
+        } = answered;
         if let BrowserAnswer::Refused(reason) = &answer {
             self.progress
                 .send_modify(|progress| progress.add_refused(&url, reason));

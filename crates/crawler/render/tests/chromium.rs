@@ -100,6 +100,14 @@ fn short() -> RenderLimits {
     }
 }
 
+/// Checks that a browser renders a page after one that failed.
+async fn renders_the_next_page(chromium: &Chromium) {
+    let (network, limits) = (Table::default(), RenderLimits::default());
+    let next = chromium.render(&page("<p>next"), &network, &limits).await;
+    let html = next.expect("the page is harmless").html;
+    assert!(html.contains("<p>next</p>"), "{html}");
+}
+
 /// Returns the processes whose command line contains `text`.
 fn processes(text: &str) -> Vec<u32> {
     let entries = std::fs::read_dir("/proc")
@@ -230,13 +238,15 @@ async fn a_slow_network_does_not_time_out_for_the_page_and_the_dom_is_the_same_t
                   root.append('got ' + i + ' ' + timer + ' ') }
             catch (e) { root.append(e.name) }
         } clock.append(new Date().getUTCFullYear()) })()</script>";
-    let urls = ["0", "1", "2", "3", "4", "5"].map(|i| {
-        (
-            &*Box::leak(format!("https://shell.test/api?{i}").into_boxed_str()),
-            "text/plain",
-            "x",
-        )
-    });
+    let urls = [
+        "https://shell.test/api?0",
+        "https://shell.test/api?1",
+        "https://shell.test/api?2",
+        "https://shell.test/api?3",
+        "https://shell.test/api?4",
+        "https://shell.test/api?5",
+    ];
+    let urls = urls.map(|url| (url, "text/plain", "x"));
     let network = Table {
         delay: Duration::from_millis(700),
         ..Table::new(&urls)
@@ -259,20 +269,12 @@ async fn a_slow_network_does_not_time_out_for_the_page_and_the_dom_is_the_same_t
 #[tokio::test]
 async fn an_endless_loop_ends_by_its_limit_and_the_next_page_is_rendered() {
     let chromium = start(Sandbox::Namespaces).await;
-    let page_of = |body| page(body);
     let network = Table::default();
     let looped = chromium
-        .render(&page_of("<script>for(;;);</script>"), &network, &short())
+        .render(&page("<script>for(;;);</script>"), &network, &short())
         .await;
     assert_eq!(looped, Err(RenderFailure::OutOfTime));
-    let next = chromium
-        .render(&page("<p>next"), &network, &RenderLimits::default())
-        .await;
-    assert!(
-        next.expect("set up by the test")
-            .html
-            .contains("<p>next</p>")
-    );
+    renders_the_next_page(&chromium).await;
 }
 
 #[cfg_attr(not(has_chromium), ignore = "no Chromium on PATH")]
@@ -376,14 +378,7 @@ async fn a_page_that_fills_memory_ends_alone() {
         .render(&page(body), &Table::default(), &limits)
         .await;
     assert_eq!(bomb, Err(RenderFailure::TabCrashed));
-    let next = chromium
-        .render(&page("<p>next"), &Table::default(), &limits)
-        .await;
-    assert!(
-        next.expect("set up by the test")
-            .html
-            .contains("<p>next</p>")
-    );
+    renders_the_next_page(&chromium).await;
 }
 
 /// Ends the browsers of this process when the page makes its request.
@@ -423,14 +418,7 @@ async fn a_killed_browser_is_replaced_and_none_is_left_after_the_end() {
             .render(&page("<script src=/x></script>"), &killer, &limits)
             .await;
         assert_eq!(killed, Err(RenderFailure::TabCrashed));
-        let next = chromium
-            .render(&page("<p>next"), &Table::default(), &limits)
-            .await;
-        assert!(
-            next.expect("set up by the test")
-                .html
-                .contains("<p>next</p>")
-        );
+        renders_the_next_page(&chromium).await;
         started.extend(profiles(agent));
         drop(chromium);
         // The kernel takes a moment to end a namespace.
