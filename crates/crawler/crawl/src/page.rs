@@ -186,6 +186,8 @@ fn whole_visit(
         metadata: visit_record::metadata(record, notes),
         exchanges,
         keeping: Keeping::Whole,
+        subrequests: Vec::new(),
+        dom: None,
         payload: None,
         text: None,
     }

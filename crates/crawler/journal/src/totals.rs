@@ -184,7 +184,7 @@ impl Totals {
         if let Some(format) = visit.details.unread {
             change(&mut self.unread[format as usize], 1);
         }
-        let needs_scripts = is_page && visit.details.needs_scripts;
+        let needs_scripts = is_page && visit.is_unrendered_shell();
         change(&mut self.need_scripts, needs_scripts.into());
         change(&mut self.repeated_shells, visit.is_repeated_shell().into());
         change(&mut self.pages, is_page.into());

@@ -8,6 +8,7 @@ use web::PageUrl;
 
 use crate::duplicate_rule::DuplicateRule;
 use crate::limit::Cut;
+use crate::rendered::Rendered;
 use crate::unread_format::UnreadFormat;
 
 /// Details of a visit, for exports, statistics and harvests.
@@ -47,6 +48,8 @@ pub struct VisitDetails {
     pub language_confidence: Option<u8>,
     /// True for a page with scripts that browsers run, and next to no text without them.
     pub needs_scripts: bool,
+    /// The result of running the scripts of the page; `None` if they were not run.
+    pub rendered: Option<Rendered>,
 }
 
 impl VisitDetails {

@@ -8,6 +8,7 @@ use crate::discovered_url::DiscoveredUrl;
 use crate::duplicate_rule::DuplicateRule;
 use crate::page::Page;
 use crate::reason::Reason;
+use crate::rendered::Rendered;
 use crate::visit_details::VisitDetails;
 
 /// The outcome of a URL.
@@ -207,6 +208,31 @@ impl VisitRecord {
         self.kept && self.fate.is_page() && self.warc_file.is_some()
     }
 
+    /// Returns the archive file and the offset of the record with the judged content of the page:
+    /// its response, or its DOM after its scripts ran. `None` if the archive has no record of it.
+    #[must_use]
+    pub fn content_place(&self) -> Option<(&str, u64)> {
+        let file = self.warc_file.as_deref()?;
+        let offset = self.dom_offset().or(self.warc_offset)?;
+        Some((file, offset))
+    }
+
+    /// Returns the offset of the record with the DOM of a rendered page.
+    #[must_use]
+    pub const fn dom_offset(&self) -> Option<u64> {
+        match self.details.rendered {
+            Some(Rendered::Dom { offset }) => offset,
+            Some(Rendered::Failed(_)) | None => None,
+        }
+    }
+
+    /// Returns true if a page needs its scripts, and was judged without running them.
+    #[must_use]
+    pub const fn is_unrendered_shell(&self) -> bool {
+        let is_rendered = matches!(self.details.rendered, Some(Rendered::Dom { .. }));
+        self.details.needs_scripts && !is_rendered
+    }
+
     /// Returns true if the page was compared with the topic of a focused crawl.
     #[must_use]
     pub fn is_judged(&self) -> bool {
@@ -218,7 +244,7 @@ impl VisitRecord {
     /// another path. The archive has a `revisit`; whether the page says something new is unknown.
     #[must_use]
     pub const fn is_repeated_shell(&self) -> bool {
-        self.details.needs_scripts && matches!(self.fate, Fate::Unique) && !self.kept
+        self.is_unrendered_shell() && matches!(self.fate, Fate::Unique) && !self.kept
     }
 
     /// Returns true if a host has no `/favicon.ico`. A page that names no icon implies it

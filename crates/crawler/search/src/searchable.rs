@@ -142,7 +142,7 @@ impl Sink for Searchable {
                 url,
                 at,
                 file: archived.file.as_str().into(),
-                offset: archived.page_offset,
+                offset: archived.content_offset(),
                 text,
             };
             self.send(IndexCommand::Add(page, permit)).await?;
@@ -247,6 +247,8 @@ mod tests {
             offset: archive_sequence * 10,
             end: archive_sequence * 10 + 10,
             page_offset: archive_sequence * 10,
+            dom_offset: None,
+            subrequest_offsets: Vec::new(),
             captures: Vec::new(),
         }
     }

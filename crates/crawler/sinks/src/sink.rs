@@ -78,6 +78,11 @@ pub struct Visit {
     pub exchanges: Vec<Exchange>,
     /// The treatment of the last exchange; earlier exchanges are always kept whole.
     pub keeping: Keeping,
+    /// The exchanges that the scripts of the page made, in the order of their responses; always
+    /// kept whole.
+    pub subrequests: Vec<Exchange>,
+    /// The DOM of the page as HTML after its scripts ran. It is archived if the page is.
+    pub dom: Option<Box<str>>,
     /// The digest of the last exchange's body, if it is known.
     pub payload: Option<PayloadDigest>,
     /// The verdict, as fields of a `metadata` record; no such record if this is empty. Names must
@@ -207,6 +212,18 @@ pub struct Archived {
     /// The start of the record of the page: its `response` or `revisit` record, else the record of
     /// its text or the `metadata` record of a page that was not archived, else `offset`.
     pub page_offset: u64,
+    /// The start of the record of the DOM, if there is one.
+    pub dom_offset: Option<u64>,
+    /// The starts of the records of [`Visit::subrequests`], in their order.
+    pub subrequest_offsets: Vec<u64>,
     /// The index entries of its records, in their order.
     pub captures: Vec<Capture>,
+}
+
+impl Archived {
+    /// Returns the start of the record with the content of the page: its DOM, if it was rendered.
+    #[must_use]
+    pub fn content_offset(&self) -> u64 {
+        self.dom_offset.unwrap_or(self.page_offset)
+    }
 }

@@ -103,8 +103,10 @@ impl Sink for WarcArchive {
     async fn write(&self, visit: Visit) -> Result<Archived, SinkFault> {
         let permit = Arc::clone(&self.0.permits).acquire_owned().await;
         let permit = permit.expect("this semaphore is never closed");
-        let bodies = visit.exchanges.iter().map(|exchange| exchange.body.len());
-        if bodies.sum::<u64>() <= SMALL_VISIT {
+        let exchanges = visit.exchanges.iter().chain(&visit.subrequests);
+        let bodies: u64 = exchanges.map(|exchange| exchange.body.len()).sum();
+        let dom = visit.dom.as_ref().map_or(0, |dom| dom.len() as u64);
+        if bodies + dom <= SMALL_VISIT {
             return self.0.write(&visit);
         }
         let inner = Arc::clone(&self.0);
@@ -147,10 +149,10 @@ impl Inner {
                 visit: arrival,
                 warcinfo: &warcinfo,
             };
-            let page_offset = visit::write_records(visit, names, &mut writer)
+            let places = visit::write_records(visit, names, &mut writer)
                 .map_err(SinkFault::io("spool records in", &self.dir))?;
             let members = writer.members();
-            let appended = self.tail()?.append(members, &warcinfo, page_offset)?;
+            let appended = self.tail()?.append(members, &warcinfo, &places)?;
             match appended {
                 Appended::At(mut archived) => {
                     archived.captures = writer.take_captures(archived.offset);

@@ -15,6 +15,7 @@ use super::files::{FileName, is_prefix};
 use super::identity::RecordId;
 use super::members::Members;
 use super::unsettled_tail::UnsettledTail;
+use super::visit::RecordPlaces;
 use super::warc_file::{OpenFile, WarcFile};
 use super::warcinfo::ArchiveOptions;
 use crate::fault::SinkFault;
@@ -120,12 +121,12 @@ impl Tail {
     }
 
     /// Appends the records of a visit, which refer to `warcinfo`, in one piece, and assigns the
-    /// next archive sequence number. `page_offset` is relative to their start.
+    /// next archive sequence number.
     pub(super) fn append(
         &mut self,
         records: &Members,
         warcinfo: &str,
-        page_offset: u64,
+        places: &RecordPlaces,
     ) -> Result<Appended, SinkFault> {
         self.check_writable()?;
         if records.length() > 0 {
@@ -147,7 +148,9 @@ impl Tail {
             file: self.current.open.name.as_str().to_owned(),
             offset,
             end,
-            page_offset: offset + page_offset,
+            page_offset: offset + places.page,
+            dom_offset: places.dom.map(|dom| offset + dom),
+            subrequest_offsets: places.subrequests.iter().map(|at| offset + at).collect(),
             captures: Vec::new(),
         }))
     }

@@ -8,8 +8,9 @@
 //! | an unarchived page | none |
 //! | an unarchived page whose text is kept | `conversion` |
 //!
-//! A `resource` record for each robots.txt that was read on the way precedes these. A `metadata`
-//! record follows them if the visit has metadata.
+//! A `resource` record for each robots.txt that was read on the way precedes these. If the scripts
+//! of the page were run, a `response` and a `request` for each of their requests follow, and, if the
+//! page has a record, a `conversion` with its DOM. A `metadata` record ends a visit with metadata.
 
 use std::io;
 use std::net::SocketAddr;
@@ -36,6 +37,9 @@ const UNKNOWN: &str = "application/octet-stream";
 /// The media type of a text.
 const TEXT: &str = "text/plain;charset=utf-8";
 
+/// The media type of a DOM.
+const DOM: &str = "text/html;charset=utf-8";
+
 const REQUEST: &str = "application/http;msgtype=request";
 
 /// The parts that the record ids of one visit are derived from, and the file of the records.
@@ -48,7 +52,18 @@ pub(super) struct RecordNames<'a> {
     pub(super) warcinfo: &'a str,
 }
 
-/// Writes the records of `visit`; returns the offset of the record of the page.
+/// The starts of records, relative to the start of their visit, in bytes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct RecordPlaces {
+    /// The record of the page.
+    pub(super) page: u64,
+    /// The DOM of the page.
+    pub(super) dom: Option<u64>,
+    /// The responses to the requests of its scripts.
+    pub(super) subrequests: Vec<u64>,
+}
+
+/// Writes the records of `visit`; returns their places.
 ///
 /// # Errors
 /// I/O errors of reading a spooled body.
@@ -56,46 +71,42 @@ pub(super) fn write_records(
     visit: &Visit,
     names: RecordNames<'_>,
     writer: &mut RecordWriter,
-) -> io::Result<u64> {
+) -> io::Result<RecordPlaces> {
     writer.clear();
-    let algorithm = writer.digest();
     let mut records = Records {
         names,
         issued: 0,
         writer,
     };
     for robots in &visit.robots {
-        records.resource(robots, algorithm.of(&robots.body))?;
+        let digest = records.writer.digest().of(&robots.body);
+        records.resource(robots, digest)?;
     }
+    let mut places = RecordPlaces::default();
     let Some((page, hops)) = visit.exchanges.split_last() else {
         let metadata = records.metadata(visit, None, Described::Nothing)?;
-        return Ok(metadata.unwrap_or_default());
+        places.page = metadata.unwrap_or_default();
+        return Ok(places);
     };
     for hop in hops {
-        records.response(hop, algorithm.of_body(&hop.body)?)?;
+        records.whole(hop)?;
     }
-    let digest = || match visit.payload {
-        Some(digest) => Ok(digest),
-        None => algorithm.of_body(&page.body),
-    };
-    let page_offset = records.writer.length();
-    let page_record = match &visit.keeping {
-        Keeping::Whole => records.response(page, digest()?)?,
-        Keeping::Revisit { of } => records.revisit(page, Some(digest()?), IDENTICAL_PAYLOAD, of)?,
-        Keeping::NotModified { of } => records.revisit(page, visit.payload, NOT_MODIFIED, of)?,
-        Keeping::NotArchived => {
-            // Without a record and without metadata, the page is at the start of its visit.
-            let metadata = records.metadata(visit, Some(page), Described::Nothing)?;
-            return Ok(metadata.unwrap_or_default());
-        }
-        Keeping::TextOnly { text } => {
-            let text = records.conversion(page, text)?;
-            records.metadata(visit, Some(page), Described::Text(text))?;
-            return Ok(page_offset);
-        }
-    };
-    records.metadata(visit, Some(page), Described::Page(page_record))?;
-    Ok(page_offset)
+    places.page = records.writer.length();
+    let described = records.page(visit, page)?;
+    for subrequest in &visit.subrequests {
+        places.subrequests.push(records.writer.length());
+        records.whole(subrequest)?;
+    }
+    if let (Described::Page(of), Some(dom)) = (described, &visit.dom) {
+        places.dom = Some(records.writer.length());
+        records.conversion(page, Some(of), DOM, dom)?;
+    }
+    let metadata = records.metadata(visit, Some(page), described)?;
+    if let Described::Nothing = described {
+        // Without a record and without metadata, the page is at the start of its visit.
+        places.page = metadata.unwrap_or_default();
+    }
+    Ok(places)
 }
 
 /// The record that a `metadata` record belongs to.
@@ -124,6 +135,32 @@ impl Records<'_, '_> {
         let content_type = resource.content_type.as_deref().unwrap_or(UNKNOWN);
         let body = resource.body.clone().into();
         self.writer.record(header, content_type, b"", &body)
+    }
+
+    /// Writes the record of a page, as far as it is kept; returns what its metadata describes.
+    fn page(&mut self, visit: &Visit, page: &Exchange) -> io::Result<Described> {
+        let algorithm = self.writer.digest();
+        let digest = || match visit.payload {
+            Some(digest) => Ok(digest),
+            None => algorithm.of_body(&page.body),
+        };
+        Ok(match &visit.keeping {
+            Keeping::Whole => Described::Page(self.response(page, digest()?)?),
+            Keeping::Revisit { of } => {
+                Described::Page(self.revisit(page, Some(digest()?), IDENTICAL_PAYLOAD, of)?)
+            }
+            Keeping::NotModified { of } => {
+                Described::Page(self.revisit(page, visit.payload, NOT_MODIFIED, of)?)
+            }
+            Keeping::NotArchived => Described::Nothing,
+            Keeping::TextOnly { text } => Described::Text(self.conversion(page, None, TEXT, text)?),
+        })
+    }
+
+    /// Writes an exchange with its payload, and its request.
+    fn whole(&mut self, exchange: &Exchange) -> io::Result<()> {
+        let digest = self.writer.digest().of_body(&exchange.body)?;
+        self.response(exchange, digest).map(drop)
     }
 
     /// Writes a page with its payload, and the request for it; returns the id of the `response`.
@@ -168,12 +205,19 @@ impl Records<'_, '_> {
             .record(header, REQUEST, &exchange.request_head, &Body::default())
     }
 
-    /// Writes the text of a page that was not archived; returns the id of the record. It refers to
-    /// no other record, since there is none of the page.
-    fn conversion(&mut self, page: &Exchange, text: &str) -> io::Result<RecordId> {
-        let (id, header) = self.about("conversion", &page.url, page.started);
+    /// Writes what was made from a page; returns the id of the record. It refers to the record `of`
+    /// the page, if there is one.
+    fn conversion(
+        &mut self,
+        page: &Exchange,
+        of: Option<RecordId>,
+        media: &str,
+        text: &str,
+    ) -> io::Result<RecordId> {
+        let (id, mut header) = self.about("conversion", &page.url, page.started);
+        header.optional_field("WARC-Refers-To", of);
         self.writer
-            .record(header, TEXT, text.as_bytes(), &Body::default())?;
+            .record(header, media, text.as_bytes(), &Body::default())?;
         Ok(id)
     }
 

@@ -84,6 +84,8 @@ pub(crate) fn visit(exchanges: Vec<Exchange>) -> Visit {
         robots: Vec::new(),
         exchanges,
         keeping: Keeping::Whole,
+        subrequests: Vec::new(),
+        dom: None,
         payload: None,
         metadata: Vec::new(),
         text: None,

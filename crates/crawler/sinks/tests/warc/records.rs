@@ -297,6 +297,73 @@ async fn the_text_of_a_page_that_was_not_archived_is_a_conversion_and_no_capture
     assert_eq!(archived.page_offset, conversion.offset);
 }
 
+/// Returns a visit to a page whose script requested data.
+fn rendered(keeping: Keeping) -> Visit {
+    Visit {
+        keeping,
+        subrequests: vec![
+            exchange("http://example.org/app.js", "run()"),
+            exchange("http://example.org/data", "[1]"),
+        ],
+        dom: Some("<p>Grüße".into()),
+        metadata: vec![("verdict", "unique".to_owned())],
+        ..visit(vec![exchange(
+            "http://example.org/a",
+            "<script src=app.js>",
+        )])
+    }
+}
+
+#[tokio::test]
+async fn a_rendered_page_is_followed_by_its_requests_and_its_dom() {
+    let dir = tempfile::tempdir().unwrap();
+    let archived = fresh(dir.path())
+        .write(rendered(Keeping::Whole))
+        .await
+        .unwrap();
+    let records = records_at(dir.path(), &archived);
+    let shown = [
+        "response",
+        "request",
+        "response",
+        "request",
+        "response",
+        "request",
+        "conversion",
+        "metadata",
+    ];
+    assert_eq!(kinds(&records), shown);
+    assert_eq!(records[2].target(), Some("http://example.org/app.js"));
+    let places = [records[2].offset, records[4].offset];
+    assert_eq!(archived.subrequest_offsets, places);
+    assert_eq!(archived.captures.len(), 3, "a DOM is no capture");
+
+    let dom = &records[6];
+    assert_eq!(archived.page_offset, records[0].offset);
+    assert_eq!(archived.dom_offset, Some(dom.offset));
+    assert_eq!(archived.content_offset(), dom.offset);
+    assert_eq!(dom.target(), Some("http://example.org/a"));
+    assert_eq!(dom.field("WARC-Refers-To"), Some(records[0].id()));
+    assert_eq!(dom.field("Content-Type"), Some("text/html;charset=utf-8"));
+    assert_eq!(dom.block, "<p>Grüße".as_bytes());
+    let metadata = &records[7];
+    assert_eq!(metadata.field("WARC-Concurrent-To"), Some(records[0].id()));
+}
+
+#[tokio::test]
+async fn the_requests_of_a_page_are_kept_even_if_the_page_is_not() {
+    let dir = tempfile::tempdir().unwrap();
+    let archived = fresh(dir.path())
+        .write(rendered(Keeping::NotArchived))
+        .await
+        .unwrap();
+    let records = records_at(dir.path(), &archived);
+    let shown = ["response", "request", "response", "request", "metadata"];
+    assert_eq!(kinds(&records), shown);
+    assert_eq!(archived.dom_offset, None);
+    assert_eq!(archived.page_offset, records[4].offset);
+}
+
 #[tokio::test]
 async fn a_visit_without_a_response_has_metadata_or_no_record() {
     let dir = tempfile::tempdir().unwrap();
