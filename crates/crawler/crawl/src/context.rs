@@ -18,6 +18,7 @@ use crate::runtime::earlier_archives::EarlierArchives;
 use crate::runtime::focus::Focus;
 use crate::runtime::kept_pages::KeptPages;
 use crate::runtime::listing_quota::ListingQuota;
+use crate::runtime::renderer::Renderer;
 use crate::runtime::robots_files::RobotsFiles;
 use crate::runtime::shortest_ways::ShortestWays;
 use crate::runtime::telemetry::Telemetry;
@@ -30,6 +31,8 @@ pub struct CrawlContext {
     pub pacer: Arc<Pacer>,
     /// The robots.txt rules of hosts.
     pub robots: RobotsCache,
+    /// The renderer that runs scripts; `None` if pages are read as they are received.
+    pub renderer: Option<Renderer>,
     /// The pages to visit.
     pub frontier: Arc<dyn Frontier>,
     /// The near-duplicate index of the pages so far.

@@ -2,8 +2,8 @@
 //!
 //! [`visit`] is the life of one page, from lease to settlement. [`run()`] runs many visits at a
 //! time until the frontier is exhausted or a limit is reached. A [`CrawlContext`] contains
-//! everything that visits need: the four seams (`Fetch`, `Frontier`, `NearDupIndex`, `Sink`) and
-//! the rules of the crawl.
+//! everything that visits need: the seams (`Fetch`, `Render`, `Frontier`, `NearDupIndex`, `Sink`)
+//! and the rules of the crawl.
 //!
 //! A failure of a page is a value, its [`Outcome`]; a failure of our own machinery is a [`Fault`]
 //! and ends the crawl.
@@ -35,6 +35,7 @@ pub use runtime::earlier_archives::EarlierArchives;
 pub use runtime::focus::{Focus, RECENT_PAGES};
 pub use runtime::kept_pages::KeptPages;
 pub use runtime::listing_quota::ListingQuota;
+pub use runtime::renderer::Renderer;
 pub use runtime::resuming::{commit_point, open_archive};
 pub use runtime::retry;
 pub use runtime::robots_files::RobotsFiles;

@@ -6,10 +6,10 @@
 
 use std::sync::Arc;
 
-use journal::{ArchiveSpan, Fate, FinishedVisit, Reason, VisitRecord};
+use journal::{ArchiveSpan, Fate, FinishedVisit, Reason, Rendered, VisitRecord};
 use sinks::{Archived, Keeping, MetadataField, Visit};
 use store::{Lease, Settlement};
-use web::{Exchange, PageUrl};
+use web::{Exchange, PageUrl, UrlKey};
 
 use crate::context::CrawlContext;
 use crate::fault::Fault;
@@ -20,7 +20,7 @@ use crate::steps::links::{self, Outlinks};
 use crate::steps::permission::{self, Permission};
 use crate::steps::reading::Reading;
 use crate::steps::redirects::{self, ChainEnd, FailedChain, RedirectChain};
-use crate::steps::{admission, indexing, outlinks, reading, seed_moves, visit_record};
+use crate::steps::{admission, indexing, outlinks, reading, rendering, seed_moves, visit_record};
 
 /// The result of a visit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,6 +71,9 @@ pub async fn visit(context: &Arc<CrawlContext>, lease: Lease) -> Result<Outcome,
     let kind = reading::Kind::of(lease.discovered());
     let mut reading = reading::read(context, page, kind).await?;
 
+    // run the scripts of a page that needs them → read its DOM instead
+    let mut rendered = rendering::render(context, &lease, page, kind, &mut reading).await?;
+
     // admit
     let admission = admission::admit(context, &lease, page, chain.unmodified(), &reading).await?;
 
@@ -78,12 +81,17 @@ pub async fn visit(context: &Arc<CrawlContext>, lease: Lease) -> Result<Outcome,
     let links = links::discover(context, &lease, page, &mut reading, &admission).await?;
 
     // archive → index → settle
-    let record = visit_record::with_page(&lease, page, &chain.exchanges, &reading, &admission);
+    let mut record = visit_record::with_page(&lease, page, &chain.exchanges, &reading, &admission);
+    record.details.rendered.clone_from(&rendered.result);
     let mut notes = notes(context, &chain.exchanges, &reading, &admission);
+    let subrequests = rendered.take_exchanges(&admission.keeping);
+    notes.extend(rendered.notes(&subrequests));
     let queued = outlinks::queued(&record, &admission.keeping, &links.discovered);
     notes.extend(queued);
     let visit = Visit {
         keeping: admission.keeping,
+        subrequests,
+        dom: rendered.dom,
         payload: Some(reading.payload),
         text: indexing::text(&context.policy, &record, reading.document),
         ..whole_visit(context, &record, chain.exchanges, notes)
@@ -199,9 +207,20 @@ async fn archive(
     mut record: VisitRecord,
     visit: Visit,
 ) -> Result<(VisitRecord, Archived), Fault> {
+    let parts: Vec<UrlKey> = visit
+        .subrequests
+        .iter()
+        .map(|part| part.url.key())
+        .collect();
     let archived = context.sink.write(visit).await?;
     record.warc_file = Some(archived.file.clone());
     record.warc_offset = Some(archived.page_offset);
+    if let Some(Rendered::Dom { offset }) = &mut record.details.rendered {
+        *offset = archived.dom_offset;
+    }
+    if let Some(renderer) = &context.renderer {
+        renderer.archived(&parts, &archived).await;
+    }
     visit_record::announce(context, &record);
     Ok((record, archived))
 }

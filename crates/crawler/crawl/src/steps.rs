@@ -6,6 +6,8 @@ pub(crate) mod conditional;
 pub(crate) mod redirects;
 
 pub(crate) mod reading;
+pub(crate) mod rendering;
+pub(crate) mod subrequests;
 
 pub(crate) mod admission;
 pub(crate) mod by_texts;

@@ -30,9 +30,9 @@ pub trait Fetch: Send + Sync {
     /// [`FetchFailure`] if no response comes.
     async fn request(&self, url: &PageUrl, known: &Validators) -> Result<Exchange, FetchFailure>;
 
-    /// Requests like [`request`](Self::request), with this `Referer` unless the user gives one, but
-    /// may leave the body of a response whose head `wants_body` refuses: it is then empty, and
-    /// marked as cut. The function gets the status and the fields.
+    /// Requests like [`request`](Self::request), with these `fields` in place of the usual ones; a
+    /// field of the user's wins over both. The body of a response whose head `wants_body` refuses is
+    /// empty, and marked as cut. The function gets the status and the fields.
     ///
     /// # Errors
     /// As [`request`](Self::request).
@@ -40,7 +40,7 @@ pub trait Fetch: Send + Sync {
         &self,
         url: &PageUrl,
         known: &Validators,
-        _referer: Option<&HeaderValue>,
+        _fields: &HeaderMap,
         _wants_body: &WantsBody<'_>,
     ) -> Result<Exchange, FetchFailure> {
         self.request(url, known).await

@@ -41,7 +41,7 @@ impl Stalls {
     }
 
     /// Awaits a response, which counts as stalled from [`PATIENCE`] on.
-    pub(crate) async fn watch<T>(&self, response: impl Future<Output = T>) -> T {
+    pub async fn watch<T>(&self, response: impl Future<Output = T>) -> T {
         let mut response = std::pin::pin!(response);
         if let Ok(answered) = timeout(PATIENCE, &mut response).await {
             return answered;

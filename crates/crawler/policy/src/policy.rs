@@ -12,6 +12,7 @@ use web::{
 };
 
 use crate::duplicate_links::DuplicateLinks;
+use crate::rendering::RenderRules;
 use crate::requisites::Requisites;
 
 /// The rules of a crawl.
@@ -27,6 +28,8 @@ pub struct Policy {
     pub max_depth: Option<u32>,
     /// The requisites (pictures, styles, scripts, films) that are fetched with a page.
     pub page_requisites: Requisites,
+    /// The pages whose scripts are run.
+    pub render: RenderRules,
     /// Maximum number of visits to a page that fails temporarily.
     pub tries: u32,
     /// Maximum number of redirects in a row.
@@ -53,7 +56,7 @@ pub struct Policy {
 
 impl Policy {
     /// Returns a policy with these rules for reading. Its other rules have no effect on what a page
-    /// contains: one attempt, no redirects, no requisites, no traps, and no search index.
+    /// contains: one attempt, no redirects, no requisites, no scripts, no traps, and no search index.
     #[must_use]
     pub fn new(reading: ReadingRules) -> Self {
         Self {
@@ -62,6 +65,7 @@ impl Policy {
             duplicate_links: DuplicateLinks::default(),
             max_depth: None,
             page_requisites: Requisites::Off,
+            render: RenderRules::default(),
             tries: 1,
             redirects: 0,
             ignore_robots: false,

@@ -80,6 +80,7 @@ pub fn policy(settings: &Settings, canonical: CanonicalForm) -> Policy {
         types: settings.types.clone().unwrap_or_default(),
         languages: settings.languages.clone().unwrap_or_default(),
         page_requisites: settings.page_requisites,
+        render: settings.render_rules(),
         digest: settings.digest,
         outlinks: settings.outlinks.is_on(),
         index: (!settings.no_index).then_some(settings.index),

@@ -18,8 +18,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use neardup::Features;
-use policy::{DuplicateLinks, IndexedPages, OffTopic, OnDuplicate, Requisites};
+use policy::{DuplicateLinks, IndexedPages, OffTopic, OnDuplicate, RenderMode, Requisites};
 use reading::Sitemaps;
+use render::Sandbox;
 use serde::{Deserialize, Serialize};
 use sinks::DigestAlgorithm;
 use sinks::warc::Packing;
@@ -110,6 +111,21 @@ pub struct Settings {
     #[arg(long, value_name = "LIST", help_heading = "Scope")]
     #[serde(with = "maybe_word")]
     pub languages: Option<LanguageFilter>,
+
+    /// Run the scripts of pages in Chromium and read what they show: off, shells (pages with next
+    /// to no text without scripts) or all. The browser has no network: the crawler makes its
+    /// requests, by the rules for links [default: off]
+    #[arg(long, value_name = "WHICH", help_heading = "Scripts")]
+    #[serde(with = "word")]
+    pub render: RenderMode,
+    /// Chromium to run scripts with [default: chromium on PATH]
+    #[arg(long, value_name = "FILE", help_heading = "Scripts")]
+    pub browser: Option<PathBuf>,
+    /// Isolation of the browser: namespaces (no network, no other processes) or flags (only options
+    /// of Chromium, where namespaces are forbidden) [default: namespaces]
+    #[arg(long, value_name = "HOW", help_heading = "Scripts")]
+    #[serde(with = "word")]
+    pub render_sandbox: Sandbox,
 
     /// Visit pages about these words first, and archive only these: "tidal power". Off-topic pages
     /// are not archived, but their links are followed. Cannot be changed once the crawl has begun

@@ -5,6 +5,7 @@
 //! the options of the parts.
 
 mod archive;
+mod browser;
 mod components;
 mod directory;
 mod fence;
@@ -17,8 +18,8 @@ use std::error::Error;
 use std::sync::{Arc, RwLock, RwLockWriteGuard};
 
 use crawl::{
-    ActiveOverrides, CrawlContext, DiskSpace, ListingQuota, RobotsFiles, ShortestWays, Stop,
-    Telemetry,
+    ActiveOverrides, CrawlContext, DiskSpace, ListingQuota, Renderer, RobotsFiles, ShortestWays,
+    Stop, Telemetry,
 };
 use disk::{Disk, ReservedDisk, SystemDisk};
 use journal::DiscoveredUrl;
@@ -259,6 +260,9 @@ impl<'s> Assembly<'s> {
             fetch: components.fetch,
             pacer: components.pacer,
             robots: components.robots,
+            renderer: components
+                .render
+                .map(|render| Renderer::new(render, crawl_directory::archive(&settings.out))),
             frontier: self.store.frontier(),
             index: self.store.index(),
             kept_pages: kept_pages::open(settings, disk)?,

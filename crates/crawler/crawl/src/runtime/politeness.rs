@@ -14,12 +14,12 @@
 //! Invariant: whenever the process dies, the journal has the longest wait computed from each host's
 //! last response.
 
-use fetch::FetchFailure;
+use fetch::{FetchFailure, WantsBody};
 use http::HeaderMap;
 use journal::{Reason, StoreFault};
 use requests::{PacedResponse, ResponseKind};
 use store::{Lease, Settlement};
-use web::{Exchange, Host, Pace, Timestamp, Validators, WaitReason};
+use web::{Exchange, Host, Pace, PageUrl, Timestamp, Validators, WaitReason};
 
 use crate::context::CrawlContext;
 
@@ -75,7 +75,7 @@ pub(crate) async fn checks_host(context: &CrawlContext, lease: &Lease) -> Result
     let unconditional = Validators::default();
     let outcome = context
         .fetch
-        .request_for(&url, &unconditional, None, &with_body)
+        .request_for(&url, &unconditional, &HeaderMap::new(), &with_body)
         .await;
     let response = response_of(context, &host, &outcome);
     if response.kind == ResponseKind::Fine {
@@ -85,6 +85,30 @@ pub(crate) async fn checks_host(context: &CrawlContext, lease: &Lease) -> Result
     permit.finish(response);
     record_pace(context, lease, &host).await?;
     Ok(true)
+}
+
+/// Requests `url` on behalf of a lease, with these fields, when its host is ready. Stores the pace
+/// of the host.
+pub(crate) async fn request(
+    context: &CrawlContext,
+    lease: &Lease,
+    url: &PageUrl,
+    known: &Validators,
+    fields: &HeaderMap,
+    wants_body: &WantsBody<'_>,
+) -> Result<Result<Exchange, FetchFailure>, StoreFault> {
+    let host = url.host();
+    recall(context, lease, &host).await?;
+    let key = context.pacer.politeness_key(&*context.fetch, url).await;
+    let permit = context.pacer.permit(key).await;
+    record_unanswered(context, &host).await?;
+    let outcome = context
+        .fetch
+        .request_for(url, known, fields, wants_body)
+        .await;
+    permit.finish(response_of(context, &host, &outcome));
+    record_pace(context, lease, &host).await?;
+    Ok(outcome)
 }
 
 /// Returns the response of a host for its pace. A body that breaks off is a missing answer, unless

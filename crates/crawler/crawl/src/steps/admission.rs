@@ -117,16 +117,21 @@ impl Admission {
 
     /// Returns the admission of a page that needs its scripts and has the bytes of the page `of`,
     /// which is archived. The equal bytes are archived once and prove nothing.
-    fn shell(of: &Page, following: Following) -> Self {
+    /// If scripts were run (`is_of_dom`), the DOM is what is equal.
+    fn shell(of: &Page, is_of_dom: bool, following: Following) -> Self {
         let reason = format!(
             "{SAME_BYTES} as {}, which proves nothing under another path",
             of.url
         );
-        Self {
-            reason: Some(Reason::said(reason)),
-            keeping: Keeping::Revisit {
+        let keeping = match is_of_dom {
+            true => Keeping::Whole,
+            false => Keeping::Revisit {
                 of: archived_at(of),
             },
+        };
+        Self {
+            reason: Some(Reason::said(reason)),
+            keeping,
             ..Self::whole(Verdict::Unique, following)
         }
     }
@@ -212,6 +217,7 @@ pub(crate) async fn admit(
     if let Some(shell) = &judged.shell {
         return Ok(Admission::shell(
             &shell.page,
+            reading.is_of_dom,
             links_of_repeat(context, lease, shell, following),
         ));
     }
@@ -243,7 +249,9 @@ pub(crate) async fn admit(
     let is_followed = itself || is_retained;
     let is_kept =
         is_retained || retention_rule.is_some() || policy.on_duplicate != OnDuplicate::Drop;
-    let mut keeping = keeping(original, is_kept || is_requisite);
+    // The bytes of a rendered page are not what was compared.
+    let bytes = original.bytes.as_ref().filter(|_| !reading.is_of_dom);
+    let mut keeping = keeping(bytes, is_kept || is_requisite);
     if keeping == Keeping::NotArchived
         && policy.duplicate_text
         && reading.signature.text.is_some()
@@ -393,9 +401,10 @@ async fn repacked(
     }))
 }
 
-/// Returns the part of a duplicate that is archived.
-fn keeping(original: &Original, is_kept: bool) -> Keeping {
-    match &original.bytes {
+/// Returns the part of a duplicate that is archived. `same_bytes` is an archived page with its
+/// bytes.
+fn keeping(same_bytes: Option<&Page>, is_kept: bool) -> Keeping {
+    match same_bytes {
         // A revisit record names the same bytes without repeating them, so no policy loses any.
         Some(page) => Keeping::Revisit {
             of: archived_at(page),

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use policy::RenderMode;
 use web::{CanonicalForm, Exchange, PageUrl};
 
 use crate::context::CrawlContext;
@@ -10,6 +11,11 @@ use crate::runtime::earlier_archives::{ArchivedPage, UnmodifiedPage};
 
 /// Returns the capture of `url` in an earlier crawl, if it came with validators.
 pub(crate) async fn archived(context: &Arc<CrawlContext>, url: &PageUrl) -> Option<ArchivedPage> {
+    let mode = context.policy.render.mode_of(&url.host());
+    if context.renderer.is_some() && mode == RenderMode::All {
+        // What scripts show may change although the bytes do not.
+        return None;
+    }
     let earlier = context
         .earlier
         .clone()

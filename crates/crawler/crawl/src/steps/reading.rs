@@ -60,6 +60,11 @@ pub(crate) struct Reading {
     /// The page as the topic judges it; `None` without a topic, and for anything but a page of
     /// text.
     pub(crate) judged: Option<JudgedPage>,
+    /// True if the page as received has next to no text without its scripts.
+    pub(crate) needs_scripts: bool,
+    /// True if all of this except `payload` and `needs_scripts` was read from the DOM of the page,
+    /// after its scripts ran.
+    pub(crate) is_of_dom: bool,
     /// The limits that cut it.
     pub(crate) cuts: Vec<Cut>,
     /// The format of a document that is not read for text and links.
@@ -158,6 +163,17 @@ impl Reading {
         self.judged.as_ref().map(|judged| judged.relevance)
     }
 
+    /// Replaces the reading of a page by one of its DOM.
+    pub(crate) fn replace_by_dom(&mut self, dom: Self) {
+        *self = Self {
+            payload: self.payload,
+            content: None,
+            needs_scripts: self.needs_scripts,
+            is_of_dom: true,
+            ..dom
+        };
+    }
+
     fn with(self, share: MemoryShare) -> Self {
         Self {
             _share: Some(share),
@@ -243,6 +259,8 @@ impl<'a> Reader<'a> {
                 }
             }),
             signature: self.signatures.signature(name, text),
+            needs_scripts: document.needs_scripts,
+            is_of_dom: false,
             document: Some(document),
             listing,
             warnings: warnings(exchange, decoded),
@@ -267,6 +285,8 @@ impl<'a> Reader<'a> {
             content: None,
             signature: self.signatures.signature(name, None),
             document: None,
+            needs_scripts: false,
+            is_of_dom: false,
             listing: None,
             judged: None,
             cuts: limits::cut_of_body(exchange).into_iter().collect(),

@@ -286,22 +286,12 @@ async fn request(
     url: &PageUrl,
     validators: Option<&Validators>,
 ) -> Result<Result<Exchange, FetchFailure>, StoreFault> {
-    let host = url.host();
-    politeness::recall(context, lease, &host).await?;
-    let key = context.pacer.politeness_key(&*context.fetch, url).await;
-    let permit = context.pacer.permit(key).await;
-    politeness::record_unanswered(context, &host).await?;
     let unconditional = Validators::default();
     let wants_body =
         |status, headers: &HeaderMap| content_filter::wants_body(context, lease, status, headers);
     let known = validators.unwrap_or(&unconditional);
-    let referer = requisites::referer(lease.discovered(), url);
-    let outcome = context
-        .fetch
-        .request_for(url, known, referer.as_ref(), &wants_body)
-        .await;
-    permit.finish(politeness::response_of(context, &host, &outcome));
-    politeness::record_pace(context, lease, &host).await?;
+    let fields = requisites::fields(lease.discovered(), url);
+    let outcome = politeness::request(context, lease, url, known, &fields, &wants_body).await?;
     if let Ok(exchange) = &outcome
         && (200..300).contains(&exchange.status)
         && FetchFailure::of_incomplete(exchange).is_none()

@@ -164,7 +164,7 @@ pub(crate) fn record_content(visit: &mut VisitRecord, reading: &Reading) {
     visit.details.unread = reading.unread;
     visit.details.is_sitemap = reading.listing.is_some_and(ListingKind::is_sitemap);
     if let Some(document) = &reading.document {
-        visit.details.needs_scripts = document.needs_scripts && visit.requisite == 0;
+        visit.details.needs_scripts = reading.needs_scripts && visit.requisite == 0;
         visit.charset = Some(document.charset.to_owned()).filter(|name| !name.is_empty());
         visit.language.clone_from(&document.language);
         visit.details.language_confidence = document.language_confidence;
@@ -301,6 +301,12 @@ pub(crate) const UNREAD: &str = "not-read";
 
 /// The field of a page that has next to no text without its scripts.
 pub(crate) const NEEDS_SCRIPTS: &str = "needs-scripts";
+
+/// The field with the number of requests of a page's scripts that were not sent.
+pub(crate) const RENDER_REFUSED: &str = "render-refused";
+
+/// The field with the number of exchanges of a page's scripts that follow the page.
+pub(crate) const RENDER_REQUESTS: &str = "render-requests";
 
 /// Returns the fields of the limits that cut a visit.
 fn cut_fields(cuts: &[Cut]) -> impl Iterator<Item = MetadataField> {

@@ -183,19 +183,19 @@ impl HttpFetch {
 #[async_trait]
 impl Fetch for HttpFetch {
     async fn request(&self, url: &PageUrl, known: &Validators) -> Result<Exchange, FetchFailure> {
-        self.request_for(url, known, None, &|_, _| true).await
+        let usual = HeaderMap::new();
+        self.request_for(url, known, &usual, &|_, _| true).await
     }
 
     async fn request_for(
         &self,
         url: &PageUrl,
         known: &Validators,
-        referer: Option<&HeaderValue>,
+        fields: &HeaderMap,
         wants_body: &WantsBody<'_>,
     ) -> Result<Exchange, FetchFailure> {
         let (options, started) = (&self.options, self.options.clock.date());
-        let fields = &self.request_headers;
-        let mut headers = fields.for_url(url, known, referer, started);
+        let mut headers = self.request_headers.for_url(url, known, fields, started);
         if let Some(cookies) = &self.cookies
             && let Some(field) = cookies.field(url, headers.get(COOKIE), started)
         {

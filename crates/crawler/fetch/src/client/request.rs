@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::header::{
-    ACCEPT, ACCEPT_ENCODING, HOST, IF_MODIFIED_SINCE, IF_NONE_MATCH, PROXY_AUTHORIZATION, REFERER,
+    ACCEPT, ACCEPT_ENCODING, HOST, IF_MODIFIED_SINCE, IF_NONE_MATCH, PROXY_AUTHORIZATION,
     USER_AGENT,
 };
 use http::{HeaderMap, HeaderValue, Request, Uri};
@@ -39,16 +39,16 @@ impl RequestHeaders {
     }
 
     /// Returns every field of a request for `url` now, except `Host`. `known` are the validators of
-    /// an earlier response. A `Referer` of the user wins over `referer`.
+    /// an earlier response. `fields` replace the usual ones, and the user's fields replace both.
     pub(crate) fn for_url(
         &self,
         url: &PageUrl,
         known: &Validators,
-        referer: Option<&HeaderValue>,
+        fields: &HeaderMap,
         now: Timestamp,
     ) -> HeaderMap {
         let mut headers = self.always.clone();
-        headers.extend(referer.map(|referer| (REFERER, referer.clone())));
+        headers.extend(fields.clone());
         headers.extend(self.secrets.headers_for(url, now));
         if let Some(etag) = &known.etag {
             headers.insert(IF_NONE_MATCH, etag.clone());

@@ -4,8 +4,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use neardup::Features;
-use policy::{DuplicateLinks, IndexedPages, OffTopic, OnDuplicate, Requisites};
+use policy::{DuplicateLinks, IndexedPages, OffTopic, OnDuplicate, RenderMode, Requisites};
 use reading::Sitemaps;
+use render::Sandbox;
 use sinks::DigestAlgorithm;
 use sinks::warc::Packing;
 use store::DuplicateScope;
@@ -34,6 +35,9 @@ impl Default for Settings {
             script_links: false,
             types: None,
             languages: None,
+            render: RenderMode::Off,
+            browser: None,
+            render_sandbox: Sandbox::Namespaces,
             topic: None,
             topic_file: Vec::new(),
             topic_of_seeds: false,

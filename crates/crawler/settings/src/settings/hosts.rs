@@ -14,6 +14,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use policy::values::check_concurrency;
+use policy::{RenderMode, RenderRules};
 use requests::SecretField;
 use serde::{Deserialize, Deserializer, Serialize, de};
 use web::{Host, HostPattern, HostTable, MainSelectors};
@@ -43,6 +44,9 @@ pub struct HostSettings {
     /// CSS selector, tried before the selectors of `main-selector`.
     #[serde(deserialize_with = "selector", skip_serializing_if = "Option::is_none")]
     pub main_selector: Option<String>,
+    /// Replaces `render`.
+    #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
+    pub render: Option<RenderMode>,
     /// Certificate and its key, for servers that request a client certificate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client_cert: Option<PathBuf>,
@@ -118,6 +122,7 @@ impl HostSettings {
             concurrency: self.concurrency.or(wider.concurrency),
             max_pages: self.max_pages.or(wider.max_pages),
             main_selector: self.main_selector.or_else(|| wider.main_selector.clone()),
+            render: self.render.or(wider.render),
             // A key belongs to its certificate.
             client_key: match self.client_cert {
                 Some(_) => self.client_key,
@@ -167,6 +172,21 @@ impl Settings {
         let table = self.host_table();
         let own = table.get(host).and_then(|own| own.concurrency);
         own.map_or_else(|| self.per_host(), NonZeroUsize::get)
+    }
+
+    /// Returns the rules for running scripts.
+    pub fn render_rules(&self) -> RenderRules {
+        RenderRules {
+            mode: self.render,
+            of_hosts: self.host_table().map(|own| own.render),
+        }
+    }
+
+    /// Returns true if scripts are run, of any host.
+    pub fn renders(&self) -> bool {
+        let is_wanted = |mode: RenderMode| mode != RenderMode::Off;
+        let mut of_hosts = self.host.values().filter_map(|own| own.render);
+        is_wanted(self.render) || of_hosts.any(is_wanted)
     }
 
     /// Returns the selectors of main content: first the selectors of single hosts, most specific

@@ -83,6 +83,11 @@ impl Settings {
                 "hosts of one address can belong to different nodes: use --group-by domain",
             ),
             (
+                self.renders(),
+                "--render",
+                "a page's requests can reach hosts of other nodes: crawl on one machine",
+            ),
+            (
                 !self.since.is_empty(),
                 "--since",
                 "only one machine has the archive of the earlier crawl: crawl on that machine",

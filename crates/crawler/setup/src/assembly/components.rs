@@ -5,6 +5,7 @@ use std::sync::{Arc, RwLock};
 use crawl::EarlierArchives;
 use fetch::{Fetch, FetchOptions, HttpFetch, MemoryBudget, Pacer, RobotsCache, Secrets, Stalls};
 use messages::CommandError;
+use render::Render;
 use settings::crawl_topic::CrawlTopic;
 use settings::rules::{pacing, scope};
 use settings::seeds::Seeds;
@@ -14,7 +15,7 @@ use store::EarlierCrawls;
 use web::{Clock, Scope};
 
 use super::fence::FencedFetch;
-use super::rules;
+use super::{browser, rules};
 use crate::{archiving, earlier};
 
 /// Maximum number of origins whose robots.txt is remembered.
@@ -32,6 +33,7 @@ pub struct Components {
     pub(super) stalls: Stalls,
     pub(super) topic: Option<CrawlTopic>,
     pub(super) clock: Clock,
+    pub(super) render: Option<Arc<dyn Render>>,
 }
 
 impl Components {
@@ -84,6 +86,16 @@ impl Components {
             stalls,
             topic,
             clock: clock.clone(),
+            render: None,
         })
+    }
+
+    /// Starts the browser, if scripts are run.
+    ///
+    /// # Errors
+    /// There is no browser, or it does not start.
+    pub async fn start_browser(&mut self, settings: &Settings) -> Result<(), CommandError> {
+        self.render = browser::start(settings).await?;
+        Ok(())
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use fetch::{Fetch, FetchFailure, WantsBody};
-use http::HeaderValue;
+use http::{HeaderMap, HeaderValue};
 use shared_store::Term;
 use web::{Exchange, PageUrl, Validators};
 
@@ -38,10 +38,10 @@ impl Fetch for FencedFetch {
         &self,
         url: &PageUrl,
         known: &Validators,
-        referer: Option<&HeaderValue>,
+        fields: &HeaderMap,
         wants_body: &WantsBody<'_>,
     ) -> Result<Exchange, FetchFailure> {
-        let request = self.inner.request_for(url, known, referer, wants_body);
+        let request = self.inner.request_for(url, known, fields, wants_body);
         self.within_term(request).await
     }
 

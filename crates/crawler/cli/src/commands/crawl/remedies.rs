@@ -20,6 +20,10 @@ pub(super) fn explain(error: &Fault, settings: &Settings) -> CommandError {
             "nothing is lost: free some space (or lower --min-free), then continue with `crawler \
              --out {directory}`"
         ),
+        Fault::Browser(_) => format!(
+            "nothing is lost: continue with `crawler --out {directory}` once the browser runs, or \
+             without it with `--render off`"
+        ),
         Fault::Gone { path } => of_gone(path, settings),
         Fault::Store(_)
         | Fault::Sink(_)

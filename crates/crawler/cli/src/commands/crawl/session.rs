@@ -154,7 +154,9 @@ impl<'a> SessionStart<'a> {
         let dates = clock.clock();
         let (secrets, mut warnings) = self.secrets.bind(&seeds.urls, &dates);
         warnings.extend(membership.warnings);
-        let components = Components::new(&settings, &seeds, secrets, &dates, node.as_ref())?;
+        let node_session = node.as_ref();
+        let mut components = Components::new(&settings, &seeds, secrets, &dates, node_session)?;
+        components.start_browser(&settings).await?;
         let control = ControlWatch::open(&settings.out, rules::pacing(&settings))?;
         let dashboard = open_dashboard(args, &settings).await?;
         let file = assembly::prepare_directory(&settings)?;

@@ -1,0 +1,37 @@
+//! The renderer of a crawl, and the parts that its pages share.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use render::{Render, RenderLimits};
+use sinks::Archived;
+use web::UrlKey;
+
+use super::shared_parts::SharedParts;
+
+/// The renderer of a crawl.
+pub struct Renderer {
+    pub(crate) render: Arc<dyn Render>,
+    pub(crate) limits: RenderLimits,
+    /// The scripts, styles and fonts of all pages.
+    pub(crate) shared: SharedParts,
+}
+
+impl Renderer {
+    /// Returns the renderer of a crawl with its archive in this directory.
+    #[must_use]
+    pub fn new(render: Arc<dyn Render>, archive: PathBuf) -> Self {
+        Self {
+            render,
+            limits: RenderLimits::default(),
+            shared: SharedParts::new(archive),
+        }
+    }
+
+    /// Notes the places of a page's requests in the archive.
+    pub(crate) async fn archived(&self, requests: &[UrlKey], archived: &Archived) {
+        for (url, offset) in requests.iter().zip(&archived.subrequest_offsets) {
+            self.shared.archived(*url, &archived.file, *offset).await;
+        }
+    }
+}

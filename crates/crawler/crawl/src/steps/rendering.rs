@@ -1,0 +1,247 @@
+//! Rendering: the scripts of a page are run, and its DOM is read in place of the page.
+//!
+//! Invariant: the DOM decides the verdict (text, subject, links, topic), the bytes decide only what
+//! the archive has of the page. A page whose scripts cannot be run is read as it was received.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::HeaderValue;
+use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCODING};
+use journal::Rendered;
+use policy::RenderMode;
+use render::{PageSource, RenderFailure, Rendering};
+use sinks::{Keeping, MetadataField};
+use store::Lease;
+use web::{Exchange, Media};
+
+use crate::context::CrawlContext;
+use crate::fault::Fault;
+use crate::runtime::renderer::Renderer;
+use crate::steps::reading::{self, Kind, Reading};
+use crate::steps::subrequests::{Subrequest, Subrequests};
+use crate::steps::visit_record;
+
+/// Number of tabs that may crash with a page before it is read without its scripts.
+const TABS: usize = 2;
+
+/// The result of running the scripts of a page; empty if they were not run.
+#[derive(Default)]
+pub(crate) struct RenderedPage {
+    /// The result for the journal.
+    pub(crate) result: Option<Rendered>,
+    /// Its DOM as HTML.
+    pub(crate) dom: Option<Box<str>>,
+    /// The requests of its scripts.
+    made: Vec<Subrequest>,
+    /// Number of requests that were not sent.
+    refused: usize,
+}
+
+impl RenderedPage {
+    /// Returns fields for the archive about the requests of the page, of which these are archived.
+    pub(crate) fn notes(&self, archived: &[Exchange]) -> impl Iterator<Item = MetadataField> {
+        let counts = [
+            (visit_record::RENDER_REQUESTS, archived.len()),
+            (visit_record::RENDER_REFUSED, self.refused),
+        ];
+        let counts = counts.into_iter().filter(|(_, count)| *count > 0);
+        counts.map(|(name, count)| (name, count.to_string()))
+    }
+
+    /// Takes the exchanges that are archived with the page: all of them, or those of shared parts
+    /// if the page is not archived.
+    pub(crate) fn take_exchanges(&mut self, keeping: &Keeping) -> Vec<Exchange> {
+        let is_archived = !matches!(keeping, Keeping::NotArchived | Keeping::TextOnly { .. });
+        let made = std::mem::take(&mut self.made).into_iter();
+        let archived = made.filter(|request| is_archived || request.is_shared);
+        archived.map(|request| request.exchange).collect()
+    }
+}
+
+/// Runs the scripts of a page, if the crawl wants that, and replaces the `reading` of the page by
+/// one of its DOM.
+///
+/// # Errors
+/// [`Fault::Browser`] if the browser is gone for good; faults of the store.
+pub(crate) async fn render(
+    context: &Arc<CrawlContext>,
+    lease: &Lease,
+    page: &Exchange,
+    kind: Kind,
+    reading: &mut Reading,
+) -> Result<RenderedPage, Fault> {
+    let mode = context.policy.render.mode_of(&page.url.host());
+    let renderer = context.renderer.as_ref();
+    let Some(renderer) = renderer.filter(|_| is_rendered(mode, kind, reading)) else {
+        return Ok(RenderedPage::default());
+    };
+    let network = Subrequests::new(context, renderer, lease);
+    // A page waits for its requests and for a tab: other visits may have its slot.
+    let run = run(context, renderer, page, &network);
+    let rendering = context.stalls.watch(run).await;
+    let made = network.into_made()?;
+    let rendering = match rendering {
+        Ok(rendering) => rendering,
+        Err(RenderFailure::BrowserGone(cause)) => return Err(Fault::Browser(cause)),
+        Err(failure) => {
+            tracing::warn!(url = %page.url, %failure, "its scripts cannot be run");
+            return Ok(RenderedPage {
+                result: Some(Rendered::Failed(failure.to_string())),
+                made,
+                ..RenderedPage::default()
+            });
+        }
+    };
+    let refused = rendering.refused.len();
+    let html = with_findings(rendering, page.url.request().as_str());
+    let dom = as_dom(page, Bytes::copy_from_slice(html.as_bytes()));
+    reading.replace_by_dom(reading::read(context, &dom, kind).await?);
+    Ok(RenderedPage {
+        result: Some(Rendered::Dom { offset: None }),
+        dom: Some(html.into()),
+        made,
+        refused,
+    })
+}
+
+/// Returns true if the scripts of a page are run.
+fn is_rendered(mode: RenderMode, kind: Kind, reading: &Reading) -> bool {
+    let Some(document) = &reading.document else {
+        return false;
+    };
+    let is_page = matches!(kind, Kind::Seed | Kind::Page)
+        && document.media == Media::Html
+        && reading.listing.is_none();
+    is_page
+        && match mode {
+            RenderMode::Off => false,
+            RenderMode::Shells => document.needs_scripts,
+            RenderMode::All => true,
+        }
+}
+
+/// Runs the scripts of a page in a tab, and once more if that crashes.
+async fn run(
+    context: &Arc<CrawlContext>,
+    renderer: &Renderer,
+    page: &Exchange,
+    network: &Subrequests<'_>,
+) -> Result<Rendering, RenderFailure> {
+    let undecodable = || RenderFailure::Protocol("it cannot be decoded".to_owned());
+    let source = source_of(context, page).await.ok_or_else(undecodable)?;
+    let mut tabs = 1;
+    loop {
+        let rendering = renderer.render.render(&source, network, &renderer.limits);
+        match rendering.await {
+            Err(RenderFailure::TabCrashed) if tabs < TABS => tabs += 1,
+            ended => return ended,
+        }
+    }
+}
+
+/// Returns the page as a browser gets it; `None` if its body cannot be decoded.
+async fn source_of(context: &Arc<CrawlContext>, page: &Exchange) -> Option<PageSource> {
+    let (exchange, most) = (page.clone(), context.policy.reading.max_decoded);
+    let decode = move || web::decode(&exchange.headers, &exchange.body, most).bytes;
+    Some(PageSource {
+        url: page.url.request().clone(),
+        status: page.status,
+        headers: page.headers.clone(),
+        body: context.compute(decode).await?,
+        at: page.started.as_millis() / 1000,
+    })
+}
+
+/// Returns the exchange of a page with its DOM in place of its body.
+pub(crate) fn as_dom(page: &Exchange, html: Bytes) -> Exchange {
+    let mut dom = page.clone();
+    for of_body in [CONTENT_ENCODING, CONTENT_LENGTH, TRANSFER_ENCODING] {
+        dom.headers.remove(of_body);
+    }
+    let html_type = HeaderValue::from_static("text/html;charset=utf-8");
+    dom.headers.insert(CONTENT_TYPE, html_type);
+    dom.body = html.into();
+    (dom.truncated, dom.warnings) = (None, Vec::new());
+    dom
+}
+
+/// Returns the DOM with what its HTML does not say, at the beginning of its head: the URL that its
+/// links are relative to, if scripts have changed it (HTML, section 4.2.3), and the pages that
+/// scripts tried to open in its place, as refreshes (section 4.2.5).
+fn with_findings(rendering: Rendering, url: &str) -> String {
+    let Rendering {
+        html,
+        final_url,
+        navigations,
+        ..
+    } = rendering;
+    let mut found = String::new();
+    if without_fragment(&final_url) != without_fragment(url) && !html.contains("<base") {
+        found = format!("<base href=\"{}\">", escaped(&final_url));
+    }
+    for target in navigations
+        .iter()
+        .filter(|target| target.starts_with("http"))
+    {
+        let target = escaped(target);
+        found += &format!("<meta http-equiv=\"refresh\" content=\"0;url={target}\">");
+    }
+    match html.find("<head>") {
+        Some(head) if !found.is_empty() => {
+            let (before, after) = html.split_at(head + "<head>".len());
+            [before, &found, after].concat()
+        }
+        _ => html,
+    }
+}
+
+fn without_fragment(url: &str) -> &str {
+    url.split_once('#').map_or(url, |(before, _)| before)
+}
+
+/// Returns a text as the value of an attribute in double quotes.
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('"', "&quot;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rendering(html: &str, final_url: &str, navigations: &[&str]) -> Rendering {
+        Rendering {
+            html: html.to_owned(),
+            final_url: final_url.to_owned(),
+            title: String::new(),
+            console_errors: Vec::new(),
+            refused: Vec::new(),
+            navigations: navigations.iter().map(ToString::to_string).collect(),
+            cut_by: None,
+        }
+    }
+
+    #[test]
+    fn a_dom_says_what_its_links_are_relative_to_and_where_scripts_went() {
+        let html = "<html><head><title>t</title></head></html>";
+        let page = "http://a.test/";
+        for (final_url, navigations, head) in [
+            (page, &[][..], ""),
+            ("http://a.test/#/route", &[], ""),
+            (
+                "http://a.test/x?a=1&b",
+                &[],
+                r#"<base href="http://a.test/x?a=1&amp;b">"#,
+            ),
+            (
+                page,
+                &["http://a.test/\"", "mailto:a@b"],
+                r#"<meta http-equiv="refresh" content="0;url=http://a.test/&quot;">"#,
+            ),
+        ] {
+            let shown = with_findings(rendering(html, final_url, navigations), page);
+            let expected = html.replace("<head>", &format!("<head>{head}"));
+            assert_eq!(shown, expected, "{final_url} {navigations:?}");
+        }
+    }
+}

@@ -1,0 +1,324 @@
+//! The requests of a page's scripts: the twin of `redirects.rs`.
+//!
+//! Invariant: no request is sent that a page would not be. Each is allowed by robots.txt, guarded
+//! (by the fetcher) and paced by its own host; the expressions that exclude pages exclude it, too.
+//! Each response is kept for the archive.
+//!
+//! Scripts, styles and fonts are requested once ([`SharedParts`]), data and frames for each page.
+//! Pictures, films and fonts show nothing that is read, so they are requested only for an archive
+//! with page requisites.
+//!
+//! [`SharedParts`]: crate::runtime::shared_parts::SharedParts
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use fetch::FetchFailure;
+use http::header::{
+    ACCESS_CONTROL_ALLOW_CREDENTIALS, ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS,
+    ACCESS_CONTROL_ALLOW_ORIGIN, ACCESS_CONTROL_REQUEST_HEADERS, ACCESS_CONTROL_REQUEST_METHOD,
+    AUTHORIZATION, CONTENT_LENGTH, ORIGIN,
+};
+use http::{HeaderMap, HeaderName, HeaderValue, Method};
+use policy::Requisites;
+use render::{BrowserAnswer, BrowserRequest, PageNetwork, RequestKind};
+use store::Lease;
+use web::{Exchange, OutOfScope, PageUrl, Validators};
+
+use crate::context::CrawlContext;
+use crate::fault::Fault;
+use crate::runtime::politeness;
+use crate::runtime::renderer::Renderer;
+use crate::runtime::shared_parts::{MAX_PART, Part};
+use crate::steps::permission::{self, Permission};
+
+/// Maximum number of requests of a page.
+const MAX_REQUESTS: usize = 200;
+
+/// Maximum number of bytes that a page receives for its requests.
+const MAX_BYTES: u64 = 20 << 20;
+
+/// Fields that the fetcher sets, or that describe the browser rather than the request.
+const NOT_SENT: [&str; 14] = [
+    "accept-encoding",
+    "cache-control",
+    "connection",
+    "content-length",
+    "cookie",
+    "dnt",
+    "host",
+    "pragma",
+    "range",
+    "te",
+    "transfer-encoding",
+    "upgrade",
+    "upgrade-insecure-requests",
+    "user-agent",
+];
+
+/// Prefixes of further such fields.
+const NOT_SENT_PREFIXES: [&str; 3] = ["if-", "proxy-", "sec-"];
+
+/// The network of a page while its scripts run.
+pub(crate) struct Subrequests<'a> {
+    pub(crate) context: &'a Arc<CrawlContext>,
+    pub(crate) renderer: &'a Renderer,
+    pub(crate) lease: &'a Lease,
+    sent: Mutex<Sent>,
+}
+
+/// A request of a page's scripts with its response.
+pub(crate) struct Subrequest {
+    pub(crate) exchange: Exchange,
+    /// True for a part that pages share.
+    pub(crate) is_shared: bool,
+}
+
+/// The requests of a page so far.
+#[derive(Default)]
+struct Sent {
+    requests: usize,
+    bytes: u64,
+    made: Vec<Subrequest>,
+    /// The first fault of our own machinery.
+    fault: Option<Fault>,
+}
+
+/// A request that passed the gates that need no request, or the reason why it did not.
+type Gated = Result<PageUrl, String>;
+
+impl<'a> Subrequests<'a> {
+    pub(crate) fn new(
+        context: &'a Arc<CrawlContext>,
+        renderer: &'a Renderer,
+        lease: &'a Lease,
+    ) -> Self {
+        Self {
+            context,
+            renderer,
+            lease,
+            sent: Mutex::default(),
+        }
+    }
+
+    /// Returns the requests in the order of their responses.
+    ///
+    /// # Errors
+    /// The fault of our own machinery that a request met.
+    pub(crate) fn into_made(self) -> Result<Vec<Subrequest>, Fault> {
+        let sent = self.sent.into_inner();
+        let sent = sent.unwrap_or_else(PoisonError::into_inner);
+        match sent.fault {
+            Some(fault) => Err(fault),
+            None => Ok(sent.made),
+        }
+    }
+
+    /// Judges a request by its kind, method and URL.
+    fn gate(&self, request: &BrowserRequest) -> Gated {
+        let has_requisites = self.context.policy.page_requisites != Requisites::Off;
+        match request.kind {
+            RequestKind::Image | RequestKind::Media | RequestKind::Font if !has_requisites => {
+                return Err("pictures, films and fonts need --page-requisites".to_owned());
+            }
+            RequestKind::Other => return Err("nothing of the page depends on it".to_owned()),
+            _ => {}
+        }
+        if ![Method::GET, Method::HEAD, Method::OPTIONS].contains(&request.method) {
+            return Err(format!("{} is not sent", request.method));
+        }
+        let form = &self.context.policy.reading.canonical;
+        let url = PageUrl::parse(&request.url, form).map_err(|error| error.to_string())?;
+        let judged = self.context.scope().judge(&url);
+        let excluded = judged.err().filter(OutOfScope::is_exclusion);
+        let excluded = excluded.or_else(|| self.context.overrides.exclusion(&url));
+        match excluded {
+            Some(rule) => Err(rule.to_string()),
+            None => Ok(url),
+        }
+    }
+
+    async fn answer_or_fault(&self, request: &BrowserRequest) -> Result<BrowserAnswer, Fault> {
+        let url = match self.gate(request) {
+            Ok(url) => url,
+            Err(reason) => return Ok(BrowserAnswer::Refused(reason)),
+        };
+        if request.method == Method::OPTIONS {
+            return Ok(preflight(&request.headers));
+        }
+        let answered = match is_shared(request.kind) {
+            true => self.shared(&url, request).await?,
+            false => self.requested(&url, request).await?,
+        };
+        Ok(match answered {
+            Ok(part) => BrowserAnswer::Response {
+                status: part.status,
+                headers: part.headers,
+                body: match request.method == Method::HEAD {
+                    true => Bytes::new(),
+                    false => part.body,
+                },
+            },
+            Err(answer) => answer,
+        })
+    }
+
+    /// Returns a part that pages share; requests it if no page did before.
+    async fn shared(
+        &self,
+        url: &PageUrl,
+        request: &BrowserRequest,
+    ) -> Result<Result<Part, BrowserAnswer>, Fault> {
+        let key = url.key();
+        let shared = &self.renderer.shared;
+        let Some(mut slot) = shared.lock(key).await else {
+            return self.requested(url, request).await;
+        };
+        if let Some(part) = &slot.part {
+            return Ok(Ok(part.clone()));
+        }
+        if let Some(place) = shared.place(&slot) {
+            let form = self.context.policy.reading.canonical.clone();
+            let read = self.context.compute(move || place.read(&form)).await;
+            if let Some(part) = read.flatten() {
+                shared.keep(key, &mut slot, part.clone());
+                return Ok(Ok(part));
+            }
+        }
+        let answered = self.requested(url, request).await?;
+        if let Ok(part) = &answered {
+            shared.keep(key, &mut slot, part.clone());
+        }
+        Ok(answered)
+    }
+
+    /// Requests `url`, if the page has requests left and robots.txt allows it.
+    async fn requested(
+        &self,
+        url: &PageUrl,
+        request: &BrowserRequest,
+    ) -> Result<Result<Part, BrowserAnswer>, Fault> {
+        let (context, lease) = (self.context, self.lease);
+        let refused = |reason: String| Ok(Err(BrowserAnswer::Refused(reason)));
+        if !self.take_request() {
+            return refused(format!("a page has {MAX_REQUESTS} requests"));
+        }
+        match permission::check_hop(context, lease, url).await? {
+            Permission::Granted(_) | Permission::NotYet => {}
+            Permission::Forbidden(reason) => return refused(reason.to_string()),
+            Permission::Unknown(_) => return refused("robots.txt is unavailable".to_owned()),
+        }
+        let left = MAX_BYTES.saturating_sub(self.sent().bytes);
+        let fits = |_status, headers: &HeaderMap| announced(headers) <= left;
+        let (usual, fields) = (Validators::default(), fields(&request.headers));
+        let outcome = politeness::request(context, lease, url, &usual, &fields, &fits).await?;
+        let exchange = match outcome {
+            Ok(exchange) => exchange,
+            Err(failure) => return Ok(Err(BrowserAnswer::Failed(failure.to_string()))),
+        };
+        let is_whole = exchange.truncated.is_none()
+            && exchange.body.len() <= left
+            && FetchFailure::of_incomplete(&exchange).is_none();
+        let part = self.decoded(&exchange).await;
+        let mut sent = self.sent();
+        sent.bytes += exchange.body.len();
+        sent.made.push(Subrequest {
+            exchange,
+            is_shared: is_shared(request.kind),
+        });
+        Ok(match part.filter(|_| is_whole) {
+            Some(part) => Ok(part),
+            None => Err(BrowserAnswer::Failed(
+                "the response is not whole".to_owned(),
+            )),
+        })
+    }
+
+    /// Decodes a response off the reactor; returns `None` if that panicked.
+    async fn decoded(&self, exchange: &Exchange) -> Option<Part> {
+        let exchange = exchange.clone();
+        self.context.compute(move || Part::of(&exchange)).await
+    }
+
+    fn take_request(&self) -> bool {
+        let mut sent = self.sent();
+        sent.requests += 1;
+        sent.requests <= MAX_REQUESTS && sent.bytes < MAX_BYTES
+    }
+
+    fn sent(&self) -> MutexGuard<'_, Sent> {
+        self.sent.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[async_trait]
+impl PageNetwork for Subrequests<'_> {
+    async fn answer(&self, request: BrowserRequest) -> BrowserAnswer {
+        match self.answer_or_fault(&request).await {
+            Ok(answer) => answer,
+            Err(fault) => {
+                let answer = BrowserAnswer::Failed(fault.to_string());
+                self.sent().fault.get_or_insert(fault);
+                answer
+            }
+        }
+    }
+}
+
+/// Returns true for parts that pages share.
+const fn is_shared(kind: RequestKind) -> bool {
+    matches!(
+        kind,
+        RequestKind::Script | RequestKind::Style | RequestKind::Font
+    )
+}
+
+/// Returns the length that a response announces; 0 if it announces none.
+fn announced(headers: &HeaderMap) -> u64 {
+    let length = headers.get(CONTENT_LENGTH);
+    let length = length.and_then(|length| length.to_str().ok()?.parse().ok());
+    length.unwrap_or_default()
+}
+
+/// Returns the fields of a script's request that are sent. A login that a script sends is secret.
+fn fields(asked: &HeaderMap) -> HeaderMap {
+    let is_sent = |name: &HeaderName| {
+        let mut prefixes = NOT_SENT_PREFIXES.iter();
+        !NOT_SENT.contains(&name.as_str())
+            && !prefixes.any(|prefix| name.as_str().starts_with(prefix))
+    };
+    let sent = asked.iter().filter(|(name, _)| is_sent(name));
+    let mut fields: HeaderMap = sent
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect();
+    if let Some(login) = fields.get_mut(AUTHORIZATION) {
+        login.set_sensitive(true);
+    }
+    fields
+}
+
+/// Returns the answer to a preflight (Fetch standard, section 3.2.2): the request that follows may
+/// be sent, if its method is one of ours. Whether the page may read its response is up to the
+/// server, by the fields of that response.
+fn preflight(asked: &HeaderMap) -> BrowserAnswer {
+    let mut headers = HeaderMap::new();
+    let any = HeaderValue::from_static("*");
+    let copied = [
+        (ORIGIN, ACCESS_CONTROL_ALLOW_ORIGIN),
+        (ACCESS_CONTROL_REQUEST_METHOD, ACCESS_CONTROL_ALLOW_METHODS),
+        (ACCESS_CONTROL_REQUEST_HEADERS, ACCESS_CONTROL_ALLOW_HEADERS),
+    ];
+    for (from, to) in copied {
+        headers.insert(to, asked.get(from).unwrap_or(&any).clone());
+    }
+    let allowed = HeaderValue::from_static("true");
+    headers.insert(ACCESS_CONTROL_ALLOW_CREDENTIALS, allowed);
+    BrowserAnswer::Response {
+        status: 204,
+        headers,
+        body: Bytes::new(),
+    }
+}
+
+const _: () = assert!(MAX_PART as u64 >= MAX_BYTES, "a part of a page fits");

@@ -1,0 +1,54 @@
+//! The pages whose scripts are run.
+
+use std::fmt;
+use std::str::FromStr;
+
+use web::{Host, HostTable, UnknownChoice, parse_choice};
+
+/// A choice of the pages whose scripts are run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RenderMode {
+    /// No page.
+    #[default]
+    Off,
+    /// Pages with next to no text without their scripts (`Document::needs_scripts`).
+    Shells,
+    /// All HTML pages.
+    All,
+}
+
+/// The rules for running scripts.
+#[derive(Clone, Debug, Default)]
+pub struct RenderRules {
+    /// The pages of all other hosts.
+    pub mode: RenderMode,
+    /// The pages of single hosts; `None` is the mode of all others.
+    pub of_hosts: HostTable<Option<RenderMode>>,
+}
+
+impl RenderRules {
+    /// Returns the mode for the pages of a host.
+    #[must_use]
+    pub fn mode_of(&self, host: &Host) -> RenderMode {
+        let own = self.of_hosts.get(host).copied().flatten();
+        own.unwrap_or(self.mode)
+    }
+}
+
+impl fmt::Display for RenderMode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Off => "off",
+            Self::Shells => "shells",
+            Self::All => "all",
+        })
+    }
+}
+
+impl FromStr for RenderMode {
+    type Err = UnknownChoice;
+
+    fn from_str(word: &str) -> Result<Self, UnknownChoice> {
+        parse_choice(word, [Self::Off, Self::Shells, Self::All])
+    }
+}

@@ -1,0 +1,30 @@
+//! The browser that runs scripts.
+
+use std::sync::Arc;
+
+use messages::CommandError;
+use render::{Chromium, ChromiumOptions, Render};
+use settings::{Settings, machine};
+
+/// Cores per tab: a page keeps a process of its own and the browser's busy.
+const CORES_PER_TAB: usize = 2;
+
+/// Starts the browser, if scripts are run.
+///
+/// # Errors
+/// There is no browser, or it does not start.
+pub(super) async fn start(settings: &Settings) -> Result<Option<Arc<dyn Render>>, CommandError> {
+    if !settings.renders() {
+        return Ok(None);
+    }
+    let options = ChromiumOptions {
+        program: settings.browser.clone(),
+        sandbox: settings.render_sandbox,
+        tabs: (machine::cores() / CORES_PER_TAB).max(1),
+        user_agent: Some(settings.user_agent()),
+        ..ChromiumOptions::default()
+    };
+    let browser = Chromium::start(options).await;
+    let browser = browser.map_err(|error| CommandError::of_usage(&error))?;
+    Ok(Some(Arc::new(browser)))
+}
