@@ -12,7 +12,9 @@ pub(crate) mod archived_links;
 use std::str::FromStr;
 use std::time::Duration;
 
-use journal::{Cut, DiscoveredUrl, Fate, Reason, UnreadFormat, VisitDetails, VisitRecord};
+use journal::{
+    Cut, DiscoveredUrl, Fate, Reason, Rendered, UnreadFormat, VisitDetails, VisitRecord,
+};
 use neardup::{MatchKind, PageSignature};
 use policy::{Following, OnDuplicate, Policy};
 use store::Verdict;
@@ -28,7 +30,7 @@ use crate::steps::reading::{Kind, Reader, Reading};
 use crate::steps::unvisited::LinkTally;
 use crate::steps::{admission, listings, seed_moves, visit_record};
 
-/// A visit as recorded in an archive.
+/// A visit as recorded in an archive. Sub-requests of a rendered page are not part of it.
 #[derive(Debug)]
 pub struct ArchivedVisit {
     /// The page as it was queued.
@@ -39,6 +41,8 @@ pub struct ArchivedVisit {
     pub exchanges: Vec<Exchange>,
     /// True if the last exchange has its body.
     pub kept: bool,
+    /// The last exchange with the DOM of the page in place of its body, if the archive has a DOM.
+    pub dom: Option<Exchange>,
     /// The fields of the `metadata` record, in record order.
     pub notes: Vec<(String, String)>,
     /// The robots.txt files that were fetched on the page's behalf: URL and content.
@@ -112,6 +116,7 @@ pub fn rebuild_visit(
         at,
         exchanges,
         kept,
+        dom,
         notes,
         robots,
         unchanged,
@@ -170,10 +175,14 @@ pub fn rebuild_visit(
     };
     let archived = exchanges
         .last()
-        .filter(|_page| kept && record.fate.is_page());
+        .filter(|_page| kept || (dom.is_some() && record.has_content()))
+        .filter(|_page| record.fate.is_page());
     if let Some(page) = archived {
-        let reading = reader.read_archived(page);
-        visit_record::record_content(&mut record, &reading);
+        let reading = match &dom {
+            Some(dom) => read_dom(reader, dom, page),
+            None => reader.read_archived(page),
+        };
+        record_reading(&mut record, &reading, notes);
         noted.links = follow(&record, page, &reading, retained.is_some());
         record.payload = Some(reading.signature.payload);
         let document = reading.document.as_ref().filter(|_| is_seed);
@@ -201,6 +210,32 @@ pub fn rebuild_visit(
         links_omitted: noted.omitted,
         reached,
         adopted,
+    }
+}
+
+/// Reads the DOM of a page as the crawl judged it. The payload is still the page's.
+fn read_dom(reader: Reader<'_>, dom: &Exchange, page: &Exchange) -> Reading {
+    let mut reading = reader.read_archived(dom);
+    let payload = reader.policy.digest.of_body(&page.body);
+    reading.payload = payload.expect("what comes from an archive is in memory");
+    reading.content = None;
+    reading
+}
+
+/// Records the content of a page. The notes have the properties of a rendered page that hold for
+/// the page as received.
+fn record_reading(record: &mut VisitRecord, reading: &Reading, notes: Notes<'_>) {
+    let (needs_scripts, digest) = (record.details.needs_scripts, record.details.digest.take());
+    if !record.kept {
+        record_notes(record, notes);
+    }
+    visit_record::record_content(record, reading);
+    if matches!(record.details.rendered, Some(Rendered::Dom { .. })) {
+        record.details.needs_scripts = needs_scripts;
+    }
+    if !record.kept {
+        // The archive has the bytes elsewhere.
+        record.details.digest = digest;
     }
 }
 
@@ -288,6 +323,9 @@ fn archived_record(
                 .and_then(UnreadFormat::of_word),
             contains: notes.urls(visit_record::CONTAINS),
             needs_scripts: notes.text(visit_record::NEEDS_SCRIPTS).is_some(),
+            rendered: notes
+                .text(visit_record::RENDERED)
+                .and_then(visit_record::rendered_of_field),
             ..visit.details
         },
         ..visit

@@ -9,6 +9,7 @@ use journal::VisitRecord;
 use messages::{CommandError, fault, printable, say};
 use policy::Policy;
 use rayon::prelude::*;
+use sinks::warc::WarcStream;
 use web::{Document, Exchange};
 
 use crate::settings::Settings;
@@ -16,8 +17,9 @@ use crate::{crawl_directory, rules};
 
 /// Number of pages that are read at a time, with their documents in memory.
 pub const BATCH: usize = 64;
-/// Maximum number of records of a page, from its response to its metadata.
-const RECORDS_OF_A_PAGE: usize = 4;
+/// Maximum number of records of a page, from its response to its metadata: the page, its DOM, and
+/// two for each of 200 sub-requests of its scripts.
+const RECORDS_OF_A_PAGE: usize = 2 * 200 + 8;
 /// Maximum number of unreadable pages that are named; the rest are counted.
 const NAMED: u64 = 10;
 
@@ -130,13 +132,13 @@ impl ArchivedPages {
         Ok(())
     }
 
-    /// Reads the page of a visit.
+    /// Reads the page of a visit: its DOM, if it was rendered.
     pub fn read(&self, visit: &VisitRecord) -> Result<ArchivedPage, String> {
         let (file, offset) = place_of(visit)?;
         self.archive.page_at(file, offset)
     }
 
-    /// Reads the response of a visit.
+    /// Reads the response of a visit, or its DOM.
     fn response(&self, visit: &VisitRecord) -> Result<Exchange, String> {
         let (file, offset) = place_of(visit)?;
         self.archive.response_at(file, offset)
@@ -160,34 +162,18 @@ impl ArchivedPages {
         else {
             return Ok(None);
         };
-        let metadata = next_record(&mut reader)?.map(|metadata| metadata.block);
-        let metadata = metadata.unwrap_or_default();
-        let metadata = String::from_utf8_lossy(&metadata);
-        let heading = metadata
-            .lines()
-            .find_map(|line| line.strip_prefix("heading: "));
         Ok(Some(DuplicateText {
             text: String::from_utf8_lossy(&text.block).into_owned(),
-            heading: heading.map(str::to_owned),
+            heading: next_note(&mut reader, "heading: ")?,
         }))
     }
 
     /// Returns the topic's words on a page of a focused crawl, from the notes in the archive;
     /// `None` if the notes are missing or cannot be read.
     pub fn topic_words(&self, visit: &VisitRecord) -> Option<String> {
-        let (file, offset) = visit.warc_file.as_ref().zip(visit.warc_offset)?;
+        let (file, offset) = visit.content_place()?;
         let mut reader = self.archive.open_at(file, offset).ok()?;
-        // The page's response and its request come first.
-        for _ in 0..RECORDS_OF_A_PAGE {
-            let record = next_record(&mut reader).ok()??;
-            if record.kind() == "metadata" {
-                let fields = String::from_utf8_lossy(&record.block);
-                let mut lines = fields.lines();
-                return lines
-                    .find_map(|line| line.strip_prefix("topic-words: ").map(str::to_owned));
-            }
-        }
-        None
+        next_note(&mut reader, "topic-words: ").ok()?
     }
 
     /// Counts an unreadable page, and names it.
@@ -207,7 +193,23 @@ impl ArchivedPages {
     }
 }
 
+/// Returns the value of a field, which is given with its colon, in the next `metadata` record: the
+/// page, its sub-requests and its DOM come before it. Returns `None` without such a record or field.
+fn next_note(reader: &mut WarcStream, field: &str) -> Result<Option<String>, String> {
+    for _ in 0..RECORDS_OF_A_PAGE {
+        let Some(record) = next_record(reader)? else {
+            break;
+        };
+        if record.kind() == "metadata" {
+            let fields = String::from_utf8_lossy(&record.block);
+            let mut lines = fields.lines();
+            return Ok(lines.find_map(|line| line.strip_prefix(field).map(str::to_owned)));
+        }
+    }
+    Ok(None)
+}
+
 fn place_of(visit: &VisitRecord) -> Result<(&str, u64), String> {
-    let place = visit.warc_file.as_deref().zip(visit.warc_offset);
+    let place = visit.content_place();
     place.ok_or_else(|| "the journal does not contain its place".to_owned())
 }

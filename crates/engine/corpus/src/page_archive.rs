@@ -1,7 +1,7 @@
 //! The archive of a crawl, whose pages are read again one by one.
 //!
 //! Each page is read from its own record, by the same code and with the same settings as when it
-//! was visited.
+//! was visited. A rendered page is read from the record of its DOM.
 
 use std::path::PathBuf;
 
@@ -35,12 +35,12 @@ pub struct ArchivedPage {
     pub document: Document,
     /// The id of its record, with angle brackets.
     pub record: String,
-    /// The digest of its payload as its record has it.
+    /// The digest of its payload as its record has it; `None` for a DOM, which is no payload.
     pub digest: Option<String>,
 }
 
 impl PageArchive {
-    /// Reads the page in the record at `offset` of an archive file.
+    /// Reads the page, or its DOM, in the record at `offset` of an archive file.
     ///
     /// # Errors
     /// The reason why it cannot be read.
@@ -56,7 +56,8 @@ impl PageArchive {
         })
     }
 
-    /// Reads the response in the record at `offset` of an archive file.
+    /// Reads the response in the record at `offset` of an archive file. A DOM is a response with
+    /// its media type as the only header field.
     ///
     /// # Errors
     /// The reason why it cannot be read.
@@ -90,16 +91,21 @@ impl PageArchive {
     fn response_and_record(&self, file: &str, offset: u64) -> Result<(Exchange, Record), String> {
         let record = next_record(&mut self.open_at(file, offset)?)?;
         let no_answer = || format!("{file} at {offset} is not its response");
-        let is_response = |record: &Record| ["response", "resource"].contains(&record.kind());
-        let record = record.filter(is_response).ok_or_else(no_answer)?;
+        let has_content =
+            |record: &Record| ["response", "resource"].contains(&record.kind()) || record.is_dom();
+        let record = record.filter(has_content).ok_or_else(no_answer)?;
         let response = self.response(&record).ok_or_else(no_answer)?;
         Ok((response, record))
     }
 
     fn response(&self, record: &Record) -> Option<Exchange> {
-        let response = record.response(&self.rules.canonical);
+        let form = &self.rules.canonical;
+        // A DOM may begin like the head of a response.
+        if record.is_dom() {
+            return record.dom(form);
+        }
         // Other crawlers archive resources, too.
-        response.or_else(|| exchange(record, &self.rules.canonical))
+        record.response(form).or_else(|| exchange(record, form))
     }
 }
 

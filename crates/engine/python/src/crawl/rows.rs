@@ -167,7 +167,7 @@ impl Pages {
 
     /// Reads the page of a visit.
     fn read(&self, visit: &Arc<VisitRecord>) -> Result<Vec<Row>, String> {
-        let place = visit.warc_file.as_deref().zip(visit.warc_offset);
+        let place = visit.content_place();
         let (file, offset) = place.ok_or("the journal does not contain its place")?;
         let ArchivedPage {
             document, digest, ..
@@ -176,7 +176,7 @@ impl Pages {
         Ok(match &self.texts {
             None => document.links.into_iter().map(row).collect(),
             Some(rules) => {
-                let text = rules.text_of(document, digest);
+                let text = rules.text_of(document, digest.or_else(|| visit.details.digest.clone()));
                 let row = |text| Row::Text(Arc::clone(visit), Box::new(text));
                 text.map(row).into_iter().collect()
             }
