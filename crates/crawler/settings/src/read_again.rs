@@ -193,8 +193,8 @@ impl ArchivedPages {
     }
 }
 
-/// Returns the value of a field, which is given with its colon, in the next `metadata` record: the
-/// page, its sub-requests and its DOM come before it. Returns `None` without such a record or field.
+/// Returns the value of a field in the next `metadata` record; `None` without such a record or
+/// field. `field` is its name with the colon. The page, its sub-requests and its DOM come first.
 fn next_note(reader: &mut WarcStream, field: &str) -> Result<Option<String>, String> {
     for _ in 0..RECORDS_OF_A_PAGE {
         let Some(record) = next_record(reader)? else {
