@@ -4,7 +4,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use corpus::{ArchivedPage, PageArchive, next_record};
+use corpus::{ArchivedPage, PageArchive, PagePlace, next_record};
 use journal::VisitRecord;
 use messages::{CommandError, fault, printable, say};
 use policy::Policy;
@@ -134,19 +134,12 @@ impl ArchivedPages {
 
     /// Reads the page of a visit: its DOM, if it was rendered.
     pub fn read(&self, visit: &VisitRecord) -> Result<ArchivedPage, String> {
-        let (file, offset) = place_of(visit)?;
-        self.archive.page_at(file, offset)
+        self.archive.page(place_of(visit)?)
     }
 
-    /// Reads the response of a visit, or its DOM.
+    /// Reads the response of a visit, with its DOM as the body if it was rendered.
     fn response(&self, visit: &VisitRecord) -> Result<Exchange, String> {
-        let (file, offset) = place_of(visit)?;
-        self.archive.response_at(file, offset)
-    }
-
-    /// Reads the document in the record at `offset` of an archive file.
-    pub fn read_at(&self, file: &str, offset: u64) -> Result<Document, String> {
-        self.archive.page_at(file, offset).map(|page| page.document)
+        self.archive.response(place_of(visit)?)
     }
 
     /// Returns the text and the heading of a page that a crawl with `--duplicate-text on` did not
@@ -209,7 +202,12 @@ fn next_note(reader: &mut WarcStream, field: &str) -> Result<Option<String>, Str
     Ok(None)
 }
 
-fn place_of(visit: &VisitRecord) -> Result<(&str, u64), String> {
-    let place = visit.content_place();
-    place.ok_or_else(|| "the journal does not contain its place".to_owned())
+fn place_of(visit: &VisitRecord) -> Result<PagePlace<'_>, String> {
+    let place = visit.warc_file.as_deref().zip(visit.warc_offset);
+    let (file, page) = place.ok_or("the journal does not contain its place")?;
+    Ok(PagePlace {
+        file,
+        page,
+        dom: visit.dom_offset(),
+    })
 }

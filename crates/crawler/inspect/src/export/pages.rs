@@ -86,11 +86,7 @@ impl PageBatch {
             PageRecords::Texts(rules) => self.pages.make_all(
                 &mut self.visits,
                 |(visit, _)| rules.is_wanted(&visit.record).then_some(&visit.record),
-                |(visit, _), page| {
-                    // A DOM is no payload: the digest is of the page as received.
-                    let digest = page.digest.or_else(|| visit.record.details.digest.clone());
-                    Some((rules.text_of(page.document, digest)?, page.record))
-                },
+                |_, page| Some((rules.text_of(page.document, page.digest)?, page.record)),
                 |(visit, mark), text| {
                     if let Some((text, record)) = text.flatten() {
                         let media = text.content_type();

@@ -8,7 +8,7 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::Arc;
 
-use corpus::{ArchivedPage, PageArchive};
+use corpus::{ArchivedPage, PageArchive, PagePlace};
 use export::{LINKS, PageText, SKETCHES, TEXTS, Table, TextRules, Value, Visit, Visits};
 use journal::{StoreFault, VisitRecord};
 
@@ -167,16 +167,20 @@ impl Pages {
 
     /// Reads the page of a visit.
     fn read(&self, visit: &Arc<VisitRecord>) -> Result<Vec<Row>, String> {
-        let place = visit.content_place();
-        let (file, offset) = place.ok_or("the journal does not contain its place")?;
+        let place = visit.warc_file.as_deref().zip(visit.warc_offset);
+        let (file, page) = place.ok_or("the journal does not contain its place")?;
         let ArchivedPage {
             document, digest, ..
-        } = self.archive.page_at(file, offset)?;
+        } = self.archive.page(PagePlace {
+            file,
+            page,
+            dom: visit.dom_offset(),
+        })?;
         let row = |link| Row::Link(Arc::clone(visit), link);
         Ok(match &self.texts {
             None => document.links.into_iter().map(row).collect(),
             Some(rules) => {
-                let text = rules.text_of(document, digest.or_else(|| visit.details.digest.clone()));
+                let text = rules.text_of(document, digest);
                 let row = |text| Row::Text(Arc::clone(visit), Box::new(text));
                 text.map(row).into_iter().collect()
             }
