@@ -34,7 +34,8 @@ TYPES = {
         "warc_file": "VARCHAR", "warc_offset": "UBIGINT", "kind": "VARCHAR",
         "canonical": "VARCHAR", "duration_ms": "UBIGINT", "words": "UINTEGER", "redirects": "UINTEGER",
         "digest": "VARCHAR", "relevance": "DOUBLE", "truncated": "VARCHAR",
-        "language_confidence": "DOUBLE", "needs_scripts": "BOOLEAN", "sketch": "BLOB",
+        "language_confidence": "DOUBLE", "needs_scripts": "BOOLEAN", "rendered": "VARCHAR",
+        "sketch": "BLOB",
     },
     "signatures": {
         "url": "VARCHAR", "payload": "BLOB", "text_digest": "BLOB", "words": "UINTEGER", "main_content": "BLOB",

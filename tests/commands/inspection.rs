@@ -47,7 +47,7 @@ fn crawled() -> (Server, Crawl) {
 }
 
 /// The columns of the contract, in order.
-const COLUMNS: [&str; 29] = [
+const COLUMNS: [&str; 30] = [
     "url",
     "final_url",
     "status",
@@ -77,6 +77,7 @@ const COLUMNS: [&str; 29] = [
     "truncated",
     "language_confidence",
     "needs_scripts",
+    "rendered",
 ];
 
 #[test]

@@ -12,7 +12,9 @@ pub(crate) mod archived_links;
 use std::str::FromStr;
 use std::time::Duration;
 
-use journal::{Cut, DiscoveredUrl, Fate, Reason, UnreadFormat, VisitDetails, VisitRecord};
+use journal::{
+    Cut, DiscoveredUrl, Fate, Reason, UnreadFormat, VisitDetails, VisitRecord,
+};
 use neardup::{MatchKind, PageSignature};
 use policy::{Following, OnDuplicate, Policy};
 use store::Verdict;
@@ -28,7 +30,7 @@ use crate::steps::reading::{Kind, Reader, Reading};
 use crate::steps::unvisited::LinkTally;
 use crate::steps::{admission, listings, seed_moves, visit_record};
 
-/// A visit as recorded in an archive.
+/// A visit as recorded in an archive. Sub-requests of a rendered page are not part of it.
 #[derive(Debug)]
 pub struct ArchivedVisit {
     /// The page as it was queued.
@@ -39,6 +41,8 @@ pub struct ArchivedVisit {
     pub exchanges: Vec<Exchange>,
     /// True if the last exchange has its body.
     pub kept: bool,
+    /// The last exchange with the DOM of the page in place of its body, if the archive has a DOM.
+    pub dom: Option<Exchange>,
     /// The fields of the `metadata` record, in record order.
     pub notes: Vec<(String, String)>,
     /// The robots.txt files that were fetched on the page's behalf: URL and content.
@@ -112,6 +116,7 @@ pub fn rebuild_visit(
         at,
         exchanges,
         kept,
+        dom,
         notes,
         robots,
         unchanged,
@@ -170,9 +175,13 @@ pub fn rebuild_visit(
     };
     let archived = exchanges
         .last()
-        .filter(|_page| kept && record.fate.is_page());
+        .filter(|_page| kept || (dom.is_some() && record.has_content()))
+        .filter(|_page| record.fate.is_page());
     if let Some(page) = archived {
-        let reading = reader.read_archived(page);
+        let mut reading = reader.read_archived(page);
+        if let Some(dom) = &dom {
+            reading.replace_by_dom(reader.read_archived(dom));
+        }
         visit_record::record_content(&mut record, &reading);
         noted.links = follow(&record, page, &reading, retained.is_some());
         record.payload = Some(reading.signature.payload);
@@ -288,6 +297,9 @@ fn archived_record(
                 .and_then(UnreadFormat::of_word),
             contains: notes.urls(visit_record::CONTAINS),
             needs_scripts: notes.text(visit_record::NEEDS_SCRIPTS).is_some(),
+            rendered: notes
+                .text(visit_record::RENDERED)
+                .and_then(visit_record::rendered_of_field),
             ..visit.details
         },
         ..visit

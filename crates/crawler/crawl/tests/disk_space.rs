@@ -263,6 +263,7 @@ impl Machine {
             fetch,
             pacer,
             robots,
+            renderer: None,
             frontier: store.clone(),
             index: store,
             kept_pages: None,

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::time::Duration;
 
-use journal::{History, Record, Revocations, StoreFault, VisitRecord, revocations};
+use journal::{History, Record, Rendered, Revocations, StoreFault, VisitRecord, revocations};
 use neardup::{PageSignature, SKETCH_BYTES, Sketch};
 use serde::ser::{Serialize, Serializer};
 use web::UrlKey;
@@ -34,13 +34,13 @@ pub struct Visit {
 
 /// One record per visit.
 pub const VISITS: Table = Table {
-    schema: "visits/7",
+    schema: "visits/8",
     columns: COLUMNS.split_at(COLUMNS.len() - 1).0,
 };
 
 /// The same table with the sketch of each kept page.
 pub const SKETCHES: Table = Table {
-    schema: "visits-sketches/7",
+    schema: "visits-sketches/8",
     columns: COLUMNS,
 };
 
@@ -74,6 +74,7 @@ const COLUMNS: &[Column] = &[
     Column::maybe("truncated", Kind::Text),
     Column::maybe("language_confidence", Kind::Real),
     Column::always("needs_scripts", Kind::Bool),
+    Column::maybe("rendered", Kind::Text),
     Column::maybe("sketch", Kind::Bytes(SKETCH_BYTES as u16)),
 ];
 
@@ -130,8 +131,17 @@ fn fields<'a>(
         truncated.map(Value::Text),
         details.language_share().map(Value::Real),
         Some(Value::Bool(details.needs_scripts)),
+        details.rendered.as_ref().map(rendered).map(Value::Text),
         sketch.map(|sketch| Value::Bytes(sketch)),
     ]
+}
+
+/// Returns the word for the result of running the scripts of a page.
+const fn rendered(result: &Rendered) -> &'static str {
+    match result {
+        Rendered::Dom { .. } => "yes",
+        Rendered::Failed(_) => "failed",
+    }
 }
 
 /// A record that serializes to the JSON object of the export.
@@ -252,7 +262,7 @@ mod tests {
              bytes charset language title verdict duplicate_of \
              distance resemblance fingerprint reason warc_file warc_offset kind canonical \
              duration_ms words redirects digest relevance truncated \
-             language_confidence needs_scripts sketch"
+             language_confidence needs_scripts rendered sketch"
         );
     }
 }

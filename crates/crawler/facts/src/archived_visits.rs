@@ -3,28 +3,36 @@
 //! `sinks::warc` writes the records of a visit one after another: a `resource` for each robots.txt
 //! that was read for it; a `response` and its `request` per redirect; the page (a `response` or
 //! `revisit` with its `request`; for an unarchived page, nothing or a `conversion` with its text);
-//! and always a `metadata` record. So a visit ends with its `metadata`. Records without a
-//! `metadata` record belong to a visit that was not written completely: it was never settled, and
-//! is repeated.
+//! for a rendered page, a `response` and its `request` per sub-request of its scripts, and a
+//! `conversion` with its DOM if the page is archived; and always a `metadata` record. So a visit
+//! ends with its `metadata`. Records without a `metadata` record belong to a visit that was not
+//! written completely: it was never settled, and is repeated.
+//!
+//! Only the `metadata` tells which exchange is the page: it names the page's record, or the number
+//! of exchanges that are sub-requests of an unarchived page.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use corpus::MAX_DOCUMENT;
 use http::HeaderMap;
 use settings::crawl_directory;
 use sinks::warc::{ReadFault, Record, WarcReader, is_foreign, name_of, next_record_behind};
 use store::ArchivePlace;
-use web::{CanonicalForm, Exchange, PageUrl, Protocol, Timestamp};
+use web::{Body, CanonicalForm, Exchange, PageUrl, Protocol, Timestamp};
 
 /// Bytes of a record that are held in memory; the rest of a body is spooled.
 const HELD: usize = 1 << 20;
 
 /// Maximum length of notes, in bytes. Pages with very many links have the longest notes.
 const MAX_NOTES: u64 = 64 << 20;
+
+/// The note with the number of sub-requests of a page.
+const RENDER_REQUESTS: &str = "render-requests";
 
 /// A visit with its place in the archive.
 #[derive(Debug, Default)]
@@ -33,8 +41,10 @@ pub struct Visit {
     pub url: Option<PageUrl>,
     /// The start of the visit.
     pub at: Timestamp,
-    /// The requests of the visit with their responses, redirects first.
+    /// The requests of the visit with their responses, redirects first, without sub-requests.
     pub exchanges: Vec<Exchange>,
+    /// The page with its DOM in place of its body, if its scripts were run and it is archived.
+    pub dom: Option<Exchange>,
     /// True if the page is archived with its body.
     pub kept: bool,
     /// The fields of its `metadata` record.
@@ -45,12 +55,40 @@ pub struct Visit {
     pub original_at: Option<Timestamp>,
     /// The offset of the page's record.
     pub page_offset: u64,
+    /// The offset of the record with its DOM.
+    pub dom_offset: Option<u64>,
     /// The end of the visit in its file.
     pub end: u64,
+}
+
+/// The records of a visit whose `metadata` has not been read yet.
+#[derive(Default)]
+struct PendingVisit {
+    captures: Vec<Capture>,
+    robots: Vec<(PageUrl, Vec<u8>)>,
     /// The offset of the text of a page that was not archived.
     text_offset: Option<u64>,
-    /// The identifier of the last exchange's record.
-    page_id: String,
+    dom: Option<Dom>,
+}
+
+/// A `response` or `revisit` record.
+struct Capture {
+    exchange: Exchange,
+    /// The id of the record.
+    id: String,
+    offset: u64,
+    /// True if it has the body.
+    is_whole: bool,
+    /// The date of the record that a `revisit` refers to.
+    original_at: Option<Timestamp>,
+}
+
+/// The record of a DOM.
+struct Dom {
+    /// The id of the page's record.
+    of: String,
+    offset: u64,
+    html: Body,
 }
 
 /// An unreadable place that is skipped.
@@ -61,7 +99,7 @@ pub struct Visits<'a> {
     form: &'a CanonicalForm,
     files: VecDeque<PathBuf>,
     open: Option<Open>,
-    pending: Visit,
+    pending: PendingVisit,
 }
 
 struct Open {
@@ -97,7 +135,7 @@ impl<'a> Visits<'a> {
             form,
             files,
             open,
-            pending: Visit::default(),
+            pending: PendingVisit::default(),
         })
     }
 
@@ -119,12 +157,12 @@ impl<'a> Visits<'a> {
                     }
                 }
                 Ok(None) => {
-                    self.pending = Visit::default();
+                    self.pending = PendingVisit::default();
                     self.open = None;
                 }
                 Err(fault) => {
                     // The incomplete visit before the damage is lost, too.
-                    self.pending = Visit::default();
+                    self.pending = PendingVisit::default();
                     if let Some(damage) = self.pass_over(&fault) {
                         return Some(Err(damage));
                     }
@@ -157,31 +195,28 @@ impl<'a> Visits<'a> {
     }
 }
 
-impl Visit {
+impl PendingVisit {
     /// Takes the next record. If it is the last record of the visit, returns the visit and starts
     /// an empty one.
-    fn take(&mut self, record: &Record, form: &CanonicalForm) -> Option<Self> {
-        let (offset, end) = (record.offset, record.offset + record.length);
+    fn take(&mut self, record: &Record, form: &CanonicalForm) -> Option<Visit> {
         match record.kind() {
             "response" | "revisit" => {
                 let Some(exchange) = record.response(form) else {
                     *self = Self::default();
                     return None;
                 };
-                if self.url.is_none() {
-                    (self.url, self.at) = (Some(exchange.url.clone()), exchange.started);
-                }
-                self.exchanges.push(exchange);
-                self.kept = record.kind() == "response";
-                self.original_at = record
-                    .field("WARC-Refers-To-Date")
-                    .and_then(|date| date.parse().ok());
-                self.page_offset = offset;
-                record.id().clone_into(&mut self.page_id);
+                let original_at = record.field("WARC-Refers-To-Date");
+                self.captures.push(Capture {
+                    exchange,
+                    id: record.id().to_owned(),
+                    offset: record.offset,
+                    is_whole: record.kind() == "response",
+                    original_at: original_at.and_then(|date| date.parse().ok()),
+                });
             }
             "request" => {
-                if let Some(exchange) = self.exchanges.last_mut() {
-                    exchange.request_head = block(record).into_owned();
+                if let Some(capture) = self.captures.last_mut() {
+                    capture.exchange.request_head = block(record).into_owned();
                 }
             }
             "resource" => {
@@ -189,45 +224,110 @@ impl Visit {
                     self.robots.push((url, whole_lines(record)));
                 }
             }
-            "conversion" => self.text_offset = Some(offset),
-            "metadata" => return std::mem::take(self).with_notes(record, offset, end, form),
+            "conversion" => match record.field("WARC-Refers-To") {
+                Some(of) => self.dom = Dom::of(of, record, form),
+                None => self.text_offset = Some(record.offset),
+            },
+            "metadata" => return std::mem::take(self).ended(record, form),
             _ => {}
         }
         None
     }
 
-    /// Returns the visit with its notes; `None` if the notes belong to another visit.
-    fn with_notes(
-        mut self,
+    /// Returns the visit, which ends with this `metadata` record; `None` if that belongs to another
+    /// visit.
+    fn ended(mut self, record: &Record, form: &CanonicalForm) -> Option<Visit> {
+        let notes = notes(&block(record));
+        let mut visit = Visit {
+            robots: std::mem::take(&mut self.robots),
+            notes,
+            end: record.offset + record.length,
+            ..Visit::default()
+        };
+        match record.field("WARC-Concurrent-To") {
+            Some(page) => self.archived_page(page, &mut visit)?,
+            None => self.unarchived_page(record, form, &mut visit)?,
+        }
+        Some(visit)
+    }
+
+    /// Adds the exchanges of a visit whose page has the record `page`. Later exchanges are
+    /// sub-requests.
+    fn archived_page(self, page: &str, visit: &mut Visit) -> Option<()> {
+        let place = self
+            .captures
+            .iter()
+            .position(|capture| capture.id == page)?;
+        let mut captures = self.captures;
+        captures.truncate(place + 1);
+        let page = captures.last()?;
+        visit.page_offset = page.offset;
+        visit.kept = page.is_whole;
+        visit.original_at = page.original_at;
+        if let Some(dom) = self.dom.filter(|dom| dom.of == page.id) {
+            visit.dom = Some(page.exchange.with_dom(dom.html));
+            visit.dom_offset = Some(dom.offset);
+        }
+        visit.set_exchanges(captures);
+        Some(())
+    }
+
+    /// Adds the exchanges of a visit whose page was not archived or not received. The last ones are
+    /// sub-requests, as many as the notes say.
+    fn unarchived_page(
+        self,
         record: &Record,
-        offset: u64,
-        end: u64,
         form: &CanonicalForm,
-    ) -> Option<Self> {
-        (self.notes, self.end) = (notes(&block(record)), end);
-        if let Some(of_page) = record.field("WARC-Concurrent-To") {
-            return (of_page == self.page_id).then_some(self);
-        }
-        // The page was not archived, or there was no response.
+        visit: &mut Visit,
+    ) -> Option<()> {
         let (url, at) = record.page_url(form).zip(record.date().parse().ok())?;
-        if self.url.is_none() {
-            (self.url, self.at) = (Some(url.clone()), at);
+        let subrequests: Option<usize> = visit.number(RENDER_REQUESTS);
+        let status: Option<u16> = visit.number("http-status");
+        let mut hops = self.captures;
+        hops.truncate(hops.len().saturating_sub(subrequests.unwrap_or_default()));
+        visit.original_at = hops.last().and_then(|last| last.original_at);
+        visit.set_exchanges(hops);
+        if visit.url.is_none() {
+            (visit.url, visit.at) = (Some(url.clone()), at);
         }
-        let status = self
-            .note("http-status")
-            .and_then(|status| status.parse().ok());
         if let Some(status) = status {
-            self.exchanges.push(not_archived(url, at, status));
+            visit.exchanges.push(not_archived(url, at, status));
         }
-        self.page_offset = self.text_offset.unwrap_or(offset);
-        self.kept = false;
-        Some(self)
+        visit.page_offset = self.text_offset.unwrap_or(record.offset);
+        Some(())
+    }
+}
+
+impl Dom {
+    /// Reads the DOM of the page with the record `of`; `None` for another conversion.
+    fn of(of: &str, record: &Record, form: &CanonicalForm) -> Option<Self> {
+        Some(Self {
+            of: of.to_owned(),
+            offset: record.offset,
+            html: record.dom(form)?.body,
+        })
+    }
+}
+
+impl Visit {
+    fn set_exchanges(&mut self, captures: Vec<Capture>) {
+        self.exchanges = captures
+            .into_iter()
+            .map(|capture| capture.exchange)
+            .collect();
+        if let Some(first) = self.exchanges.first() {
+            (self.url, self.at) = (Some(first.url.clone()), first.started);
+        }
     }
 
     /// Returns the value of a note.
     pub fn note(&self, name: &str) -> Option<&str> {
         let found = self.notes.iter().find(|(known, _)| known == name);
         found.map(|(_, value)| value.as_str())
+    }
+
+    fn number<N: FromStr>(&self, name: &str) -> Option<N> {
+        self.note(name)?.parse().ok()
     }
 }
 
@@ -273,7 +373,7 @@ fn not_archived(url: PageUrl, started: Timestamp, status: u16) -> Exchange {
         request_head: Vec::new(),
         status,
         headers: HeaderMap::new(),
-        body: web::Body::default(),
+        body: Body::default(),
         truncated: None,
         warnings: Vec::new(),
         address: None,

@@ -367,7 +367,7 @@ impl CrawlJournal {
                 }
                 let url = record.url.key();
                 self.states.insert(url, state_of(record));
-                if record.kept && record.fate.is_page() {
+                if record.has_page() {
                     self.capture(record, texts.get(&url).copied(), place);
                 }
             }
@@ -387,13 +387,13 @@ impl CrawlJournal {
     }
 
     fn capture(&mut self, visit: &VisitRecord, text: Option<u128>, crawl: usize) {
-        let (Some(name), Some(offset)) = (&visit.warc_file, visit.warc_offset) else {
+        let Some((name, offset)) = visit.content_place() else {
             return;
         };
         // Most pages are in the same file as the page before.
         let known = self.files.iter().rposition(|file| file == name);
         let file = known.unwrap_or_else(|| {
-            self.files.push(name.clone());
+            self.files.push(name.to_owned());
             self.files.len() - 1
         });
         let capture = Capture {
@@ -417,7 +417,7 @@ fn state_of(visit: &VisitRecord) -> State {
         return State::NoPage;
     }
     let text = match (visit.fate, &visit.duplicate_of) {
-        _ if visit.kept => TextSource::Itself,
+        _ if visit.has_content() => TextSource::Itself,
         (Fate::ExactDuplicate, Some(of)) if visit.of_earlier => TextSource::Earlier(of.key()),
         (Fate::ExactDuplicate, Some(of)) => TextSource::Other(of.key()),
         _ => TextSource::Nothing,

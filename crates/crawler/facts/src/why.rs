@@ -12,7 +12,9 @@ use std::path::Path;
 
 use comparison::{DifferingBlock, PrintedBlock};
 use export::VisitRow;
-use journal::{DiscoveredUrl, Fate, History, ReasonKind, Record, StoreFault, VisitRecord};
+use journal::{
+    DiscoveredUrl, Fate, History, ReasonKind, Record, Rendered, StoreFault, VisitRecord,
+};
 use messages::{CommandError, counted};
 use serde::Serialize;
 use settings::input::parse_url;
@@ -236,8 +238,8 @@ impl UrlHistory {
         if let Some(visit) = &self.page.visit {
             let kept = || "its content is new, and was archived".to_owned();
             let mut reason = visit.reason_text().unwrap_or_else(kept);
-            if visit.details.needs_scripts {
-                reason.push_str("; without scripts, which are not run, it has next to no text");
+            if let Some(clause) = clause_about_scripts(visit) {
+                reason.push_str(&clause);
             }
             if let (Some(ReasonKind::DuplicateLinks), Some(via)) =
                 (ReasonKind::of(visit), &visit.via)
@@ -313,5 +315,19 @@ impl UrlHistory {
         by_shape
             .map(|trap| trap.to_string())
             .or_else(|| self.excluded_by.as_ref().map(as_link))
+    }
+}
+
+/// Returns the clause about the scripts of a page; `None` for a page that does not need them.
+fn clause_about_scripts(visit: &VisitRecord) -> Option<String> {
+    match &visit.details.rendered {
+        Some(Rendered::Dom { .. }) => {
+            Some("; rendered: its scripts were run, and the verdict is about the DOM".to_owned())
+        }
+        Some(Rendered::Failed(reason)) => Some(format!("; its scripts could not be run: {reason}")),
+        None => visit
+            .details
+            .needs_scripts
+            .then(|| "; without scripts, which are not run, it has next to no text".to_owned()),
     }
 }

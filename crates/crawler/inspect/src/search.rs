@@ -38,7 +38,7 @@ pub struct SearchHit {
     /// Ranges in the snippet, each with its start and end, in characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub highlights: Option<Vec<[usize; 2]>>,
-    /// Archive file with the page.
+    /// Archive file with the page, or with its DOM.
     pub warc_file: String,
     /// Place in that file.
     pub warc_offset: u64,
@@ -184,8 +184,8 @@ fn add_duplicates(found: &mut [SearchHit], state: &Path) -> Result<(), StoreFaul
     let mut by_page: HashMap<UrlKey, usize> = HashMap::new();
     for visit in journal::visits(state)? {
         let visit = visit?;
-        if let Some(place) = visit.warc_file.clone().zip(visit.warc_offset)
-            && let Some(number) = by_place.get(&place)
+        if let Some((file, offset)) = visit.content_place()
+            && let Some(number) = by_place.get(&(file.to_owned(), offset))
         {
             by_page.insert(visit.url.key(), *number);
         }

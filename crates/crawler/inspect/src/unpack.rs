@@ -1,8 +1,8 @@
 //! Writes archives as files that a browser opens without a server, for `crawler unpack`.
 //!
 //! Pages are written as UTF-8: their links are rewritten as text, and a charset that is only in the
-//! response header would be lost. All other files are the exact bytes that a browser sees, without
-//! content codings.
+//! response header would be lost. A rendered page of a crawl is written as its DOM. All other files
+//! are the exact bytes that a browser sees, without content codings.
 
 mod captures;
 mod tree;
@@ -272,7 +272,7 @@ impl From<ReadFault> for NoContent {
 
 impl Content {
     fn of(record: &Record, block: Body) -> Result<Self, NoContent> {
-        if record.kind() == "resource" {
+        if record.kind() == "resource" || record.is_dom() {
             return Ok(Self {
                 content_type: record.field("Content-Type").map(str::to_owned),
                 headers: HeaderMap::new(),

@@ -4,11 +4,12 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use corpus::{ArchivedPage, PageArchive, next_record};
+use corpus::{ArchivedPage, PageArchive, PagePlace, next_record};
 use journal::VisitRecord;
 use messages::{CommandError, fault, printable, say};
 use policy::Policy;
 use rayon::prelude::*;
+use sinks::warc::WarcStream;
 use web::{Document, Exchange};
 
 use crate::settings::Settings;
@@ -16,8 +17,9 @@ use crate::{crawl_directory, rules};
 
 /// Number of pages that are read at a time, with their documents in memory.
 pub const BATCH: usize = 64;
-/// Maximum number of records of a page, from its response to its metadata.
-const RECORDS_OF_A_PAGE: usize = 4;
+/// Maximum number of records of a page, from its response to its metadata: the page, its DOM, and
+/// two for each of 200 sub-requests of its scripts.
+const RECORDS_OF_A_PAGE: usize = 2 * 200 + 8;
 /// Maximum number of unreadable pages that are named; the rest are counted.
 const NAMED: u64 = 10;
 
@@ -130,21 +132,14 @@ impl ArchivedPages {
         Ok(())
     }
 
-    /// Reads the page of a visit.
+    /// Reads the page of a visit: its DOM, if it was rendered.
     pub fn read(&self, visit: &VisitRecord) -> Result<ArchivedPage, String> {
-        let (file, offset) = place_of(visit)?;
-        self.archive.page_at(file, offset)
+        self.archive.page(place_of(visit)?)
     }
 
-    /// Reads the response of a visit.
+    /// Reads the response of a visit, with its DOM as the body if it was rendered.
     fn response(&self, visit: &VisitRecord) -> Result<Exchange, String> {
-        let (file, offset) = place_of(visit)?;
-        self.archive.response_at(file, offset)
-    }
-
-    /// Reads the document in the record at `offset` of an archive file.
-    pub fn read_at(&self, file: &str, offset: u64) -> Result<Document, String> {
-        self.archive.page_at(file, offset).map(|page| page.document)
+        self.archive.response(place_of(visit)?)
     }
 
     /// Returns the text and the heading of a page that a crawl with `--duplicate-text on` did not
@@ -160,34 +155,18 @@ impl ArchivedPages {
         else {
             return Ok(None);
         };
-        let metadata = next_record(&mut reader)?.map(|metadata| metadata.block);
-        let metadata = metadata.unwrap_or_default();
-        let metadata = String::from_utf8_lossy(&metadata);
-        let heading = metadata
-            .lines()
-            .find_map(|line| line.strip_prefix("heading: "));
         Ok(Some(DuplicateText {
             text: String::from_utf8_lossy(&text.block).into_owned(),
-            heading: heading.map(str::to_owned),
+            heading: next_note(&mut reader, "heading: ")?,
         }))
     }
 
     /// Returns the topic's words on a page of a focused crawl, from the notes in the archive;
     /// `None` if the notes are missing or cannot be read.
     pub fn topic_words(&self, visit: &VisitRecord) -> Option<String> {
-        let (file, offset) = visit.warc_file.as_ref().zip(visit.warc_offset)?;
+        let (file, offset) = visit.content_place()?;
         let mut reader = self.archive.open_at(file, offset).ok()?;
-        // The page's response and its request come first.
-        for _ in 0..RECORDS_OF_A_PAGE {
-            let record = next_record(&mut reader).ok()??;
-            if record.kind() == "metadata" {
-                let fields = String::from_utf8_lossy(&record.block);
-                let mut lines = fields.lines();
-                return lines
-                    .find_map(|line| line.strip_prefix("topic-words: ").map(str::to_owned));
-            }
-        }
-        None
+        next_note(&mut reader, "topic-words: ").ok()?
     }
 
     /// Counts an unreadable page, and names it.
@@ -207,7 +186,28 @@ impl ArchivedPages {
     }
 }
 
-fn place_of(visit: &VisitRecord) -> Result<(&str, u64), String> {
+/// Returns the value of a field in the next `metadata` record; `None` without such a record or
+/// field. `field` is its name with the colon. The page, its sub-requests and its DOM come first.
+fn next_note(reader: &mut WarcStream, field: &str) -> Result<Option<String>, String> {
+    for _ in 0..RECORDS_OF_A_PAGE {
+        let Some(record) = next_record(reader)? else {
+            break;
+        };
+        if record.kind() == "metadata" {
+            let fields = String::from_utf8_lossy(&record.block);
+            let mut lines = fields.lines();
+            return Ok(lines.find_map(|line| line.strip_prefix(field).map(str::to_owned)));
+        }
+    }
+    Ok(None)
+}
+
+fn place_of(visit: &VisitRecord) -> Result<PagePlace<'_>, String> {
     let place = visit.warc_file.as_deref().zip(visit.warc_offset);
-    place.ok_or_else(|| "the journal does not contain its place".to_owned())
+    let (file, page) = place.ok_or("the journal does not contain its place")?;
+    Ok(PagePlace {
+        file,
+        page,
+        dom: visit.dom_offset(),
+    })
 }

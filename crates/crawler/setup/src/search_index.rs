@@ -131,7 +131,7 @@ pub fn catch_up(
             bytes = 0;
             let before = ArchiveEnd {
                 file: page.file.clone(),
-                end: page.offset,
+                end: page.start,
             };
             index.commit(Some(before)).map_err(broken)?;
         }
@@ -152,19 +152,25 @@ pub fn catch_up(
     Ok(pages)
 }
 
-/// An archived page with its payload.
+/// An archived page with its payload, or with its DOM in place of the payload.
 struct ArchivedPage {
     exchange: Exchange,
     fate: Fate,
     file: String,
+    /// Offset of the page's record.
+    start: u64,
+    /// Offset of the record with its content.
     offset: u64,
+    /// True if the record of the page has its payload.
+    is_whole: bool,
     /// End of its last record seen so far.
     end: ArchiveEnd,
     id: String,
 }
 
 /// Calls `each` with the pages of an archive after `after`. A page is a `response` with a status of
-/// 200 to 299; its verdict is in the concurrent `metadata` record.
+/// 200 to 299, or its DOM; its verdict is in the concurrent `metadata` record, which ends its visit.
+/// Other responses of a visit are redirects and sub-requests.
 fn each_page(
     directory: &Path,
     after: Option<&ArchiveEnd>,
@@ -219,42 +225,50 @@ fn each_page_of(
         Ok(reader) => reader.spooling_in(beside(path), MAX_DOCUMENT),
         Err(damage) => return Ok(Err(damage)),
     };
-    let mut pending: Option<ArchivedPage> = None;
+    let form = &policy.reading.canonical;
+    let mut responses: Vec<ArchivedPage> = Vec::new();
     loop {
         let record = match reader.next_record(HELD) {
             Ok(Some(record)) => record,
-            ended => {
-                if let Some(page) = pending {
-                    each(page)?;
-                }
-                return Ok(ended.map(|_end| ()));
-            }
+            ended => return Ok(ended.map(|_end| ())),
         };
-        let end = record.offset + record.length;
         match record.kind() {
-            "response" => {
-                let exchange = record.response(&policy.reading.canonical);
-                let next = exchange.and_then(|exchange| page_with(&record, exchange, &file));
-                if let Some(page) = std::mem::replace(&mut pending, next) {
-                    each(page)?;
+            "response" | "revisit" => {
+                let exchange = record.response(form);
+                responses.extend(exchange.and_then(|exchange| page_with(&record, exchange, &file)));
+            }
+            "conversion" => {
+                let of = record.field("WARC-Refers-To");
+                let page = responses
+                    .iter_mut()
+                    .find(|page| Some(page.id.as_str()) == of);
+                if let Some((page, dom)) = page.zip(record.dom(form)) {
+                    page.exchange = page.exchange.with_dom(dom.body);
+                    page.offset = record.offset;
                 }
             }
             "metadata" => {
-                if let Some(page) = pending.as_mut()
-                    && record.field("WARC-Concurrent-To") == Some(&page.id)
-                {
+                let of = record.field("WARC-Concurrent-To");
+                let mut responses = std::mem::take(&mut responses).into_iter();
+                if let Some(mut page) = responses.find(|page| Some(page.id.as_str()) == of) {
                     page.fate = fate(&record.block);
-                    page.end.end = end;
+                    page.end.end = record.offset + record.length;
+                    if page.has_content() {
+                        each(page)?;
+                    }
                 }
             }
-            // The text of an unarchived page, which is a separate visit.
-            "conversion" => {}
-            _ => {
-                if let Some(page) = pending.as_mut() {
-                    page.end.end = end;
-                }
-            }
+            _ => {}
         }
+    }
+}
+
+impl ArchivedPage {
+    /// Returns true if the archive has its content under its own URL, as
+    /// `VisitRecord::has_content`.
+    fn has_content(&self) -> bool {
+        let is_rendered = self.offset != self.start;
+        self.is_whole || (is_rendered && self.fate.is_original())
     }
 }
 
@@ -325,7 +339,9 @@ fn page_with(record: &Record, exchange: Exchange, file: &str) -> Option<Archived
         exchange,
         fate: Fate::Unique,
         file: file.to_owned(),
+        start: record.offset,
         offset: record.offset,
+        is_whole: record.kind() != "revisit",
         end: ArchiveEnd {
             file: file.to_owned(),
             end: record.offset + record.length,

@@ -25,6 +25,7 @@ pub(crate) mod archive;
 pub(crate) mod archive_end;
 mod chunks;
 pub(crate) mod commit_point;
+mod content;
 mod conversion;
 mod date;
 mod deviations;

@@ -67,7 +67,7 @@ pub struct RecentVisit {
     pub is_requisite: bool,
     /// True if the archive has the response of this visit.
     pub kept: bool,
-    /// True if the page has next to no text without its scripts.
+    /// True if the page has next to no text without its scripts, and they were not run.
     pub needs_scripts: bool,
 }
 
@@ -88,7 +88,7 @@ impl RecentVisit {
             reason: visit.reason_text().as_deref().map(short),
             is_requisite: visit.requisite > 0,
             kept: visit.kept,
-            needs_scripts: visit.details.needs_scripts,
+            needs_scripts: visit.is_unrendered_shell(),
         }
     }
 }

@@ -3,16 +3,13 @@
 use std::collections::VecDeque;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::CONTENT_TYPE;
-use http::{HeaderMap, HeaderValue};
 use neardup::HashKey;
 use sinks::captures::{CaptureKind, Requests};
 use sinks::wacz::{self, ArchivePart};
-use sinks::warc::{ReadFault, Record, Response, WarcStream, date};
-use web::{CanonicalForm, DecodeError, Exchange, Protocol};
+use sinks::warc::{ReadFault, Record, Response, WarcStream};
+use web::{CanonicalForm, DecodeError, Exchange};
 
 use crate::document::{Content, Document};
 use crate::warnings::{Warning, Warnings};
@@ -293,27 +290,7 @@ pub fn exchange(record: &Record, form: &CanonicalForm) -> Option<Exchange> {
     }
     match record.kind() {
         "response" | "revisit" => record.response(form),
-        "resource" => {
-            let beginning = || Bytes::copy_from_slice(&record.block).into();
-            let mut headers = HeaderMap::new();
-            let media = record.field("Content-Type").map(HeaderValue::from_str);
-            if let Some(Ok(media)) = media {
-                headers.insert(CONTENT_TYPE, media);
-            }
-            Some(Exchange {
-                url: record.page_url(form)?,
-                request_head: Vec::new(),
-                status: 200,
-                headers,
-                body: record.whole_block().unwrap_or_else(beginning),
-                truncated: None,
-                warnings: Vec::new(),
-                address: None,
-                protocol: Protocol::Http11,
-                started: date(record.date())?,
-                elapsed: Duration::ZERO,
-            })
-        }
+        "resource" => record.as_response(form),
         _ => None,
     }
 }

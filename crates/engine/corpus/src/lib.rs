@@ -63,7 +63,7 @@ pub use input_options::InputOptions;
 pub use json_lines::{BadLine, JsonDocument, JsonLines, MAX_LINE};
 pub use keep::{KeepError, Kept, KeptDocuments, KeptSummary, RepeatedPartReader, RepeatedParts};
 pub use names::is_standard_input;
-pub use page_archive::{ArchivedPage, PageArchive, next_record};
+pub use page_archive::{ArchivedPage, PageArchive, PagePlace, next_record};
 pub use part_unit::PartUnit;
 pub use reader::{Page, Reader};
 pub use result_table::{ResultTable, TableFormat};

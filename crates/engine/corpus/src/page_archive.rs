@@ -1,7 +1,7 @@
 //! The archive of a crawl, whose pages are read again one by one.
 //!
 //! Each page is read from its own record, by the same code and with the same settings as when it
-//! was visited.
+//! was visited. A rendered page is read from the record of its DOM.
 
 use std::path::PathBuf;
 
@@ -28,6 +28,17 @@ pub struct PageArchive {
     pub rules: ReadingRules,
 }
 
+/// The place of a page in an archive.
+#[derive(Clone, Copy, Debug)]
+pub struct PagePlace<'a> {
+    /// The file.
+    pub file: &'a str,
+    /// The offset of the page's record.
+    pub page: u64,
+    /// The offset of the record with its DOM, if it was rendered.
+    pub dom: Option<u64>,
+}
+
 /// A page of the archive.
 #[derive(Debug)]
 pub struct ArchivedPage {
@@ -35,28 +46,51 @@ pub struct ArchivedPage {
     pub document: Document,
     /// The id of its record, with angle brackets.
     pub record: String,
-    /// The digest of its payload as its record has it.
+    /// The digest of its payload as received, if a record that was read has it.
     pub digest: Option<String>,
 }
 
 impl PageArchive {
-    /// Reads the page in the record at `offset` of an archive file.
+    /// Reads a page as it was judged: its DOM with the header fields of the page, if it was
+    /// rendered.
+    ///
+    /// # Errors
+    /// The reason why it cannot be read.
+    pub fn page(&self, place: PagePlace<'_>) -> Result<ArchivedPage, String> {
+        let Some(dom) = place.dom else {
+            return self.page_at(place.file, place.page);
+        };
+        let (content, record) = self.response_and_record(place.file, dom)?;
+        let (page, digest) = self.head_at(place.file, place.page)?;
+        self.read(&page.with_dom(content.body), &record, digest)
+    }
+
+    /// Reads a response as it was judged, like [`PageArchive::page`].
+    ///
+    /// # Errors
+    /// The reason why it cannot be read.
+    pub fn response(&self, place: PagePlace<'_>) -> Result<Exchange, String> {
+        let content = self.response_at(place.file, place.dom.unwrap_or(place.page))?;
+        match place.dom {
+            Some(_) => {
+                let (page, _) = self.head_at(place.file, place.page)?;
+                Ok(page.with_dom(content.body))
+            }
+            None => Ok(content),
+        }
+    }
+
+    /// Reads the page, or its DOM, in the record at `offset` of an archive file.
     ///
     /// # Errors
     /// The reason why it cannot be read.
     pub fn page_at(&self, file: &str, offset: u64) -> Result<ArchivedPage, String> {
         let (response, record) = self.response_and_record(file, offset)?;
-        let document = reading::document_here(&self.rules, &response)
-            .ok_or_else(|| "reading it panicked".to_owned())?;
-        let digest = record.field("WARC-Payload-Digest");
-        Ok(ArchivedPage {
-            document,
-            record: record.id().to_owned(),
-            digest: digest.map(str::to_owned),
-        })
+        self.read(&response, &record, digest_of(&record))
     }
 
-    /// Reads the response in the record at `offset` of an archive file.
+    /// Reads the response in the record at `offset` of an archive file. A DOM is a response with
+    /// its media type as the only header field.
     ///
     /// # Errors
     /// The reason why it cannot be read.
@@ -71,7 +105,7 @@ impl PageArchive {
         let stream = WarcStream::open_at(&warc::locate(&self.directory, file), offset).ok()?;
         let mut stream = stream.spooling_in(&self.directory, MAX_DOCUMENT);
         let record = stream.next_record(HELD).ok().flatten()?;
-        let response = self.response(&record)?;
+        let response = self.response_in(&record)?;
         let document = reading::document_here(&self.rules, &response)?;
         IndexText::of(document, self.rules.main_content).map(|text| text.text)
     }
@@ -90,17 +124,52 @@ impl PageArchive {
     fn response_and_record(&self, file: &str, offset: u64) -> Result<(Exchange, Record), String> {
         let record = next_record(&mut self.open_at(file, offset)?)?;
         let no_answer = || format!("{file} at {offset} is not its response");
-        let is_response = |record: &Record| ["response", "resource"].contains(&record.kind());
-        let record = record.filter(is_response).ok_or_else(no_answer)?;
-        let response = self.response(&record).ok_or_else(no_answer)?;
+        let has_content =
+            |record: &Record| ["response", "resource"].contains(&record.kind()) || record.is_dom();
+        let record = record.filter(has_content).ok_or_else(no_answer)?;
+        let response = self.response_in(&record).ok_or_else(no_answer)?;
         Ok((response, record))
     }
 
-    fn response(&self, record: &Record) -> Option<Exchange> {
-        let response = record.response(&self.rules.canonical);
-        // Other crawlers archive resources, too.
-        response.or_else(|| exchange(record, &self.rules.canonical))
+    /// Reads the head of a rendered page, whose record may be a `revisit`, and its digest.
+    fn head_at(&self, file: &str, offset: u64) -> Result<(Exchange, Option<String>), String> {
+        let record = self.open_at(file, offset)?.next_record(HELD);
+        let record = record.map_err(|fault| fault.to_string())?;
+        let page = record
+            .as_ref()
+            .and_then(|record| record.response(&self.rules.canonical));
+        let page = page.ok_or_else(|| format!("{file} at {offset} is not its response"))?;
+        Ok((page, record.as_ref().and_then(digest_of)))
     }
+
+    fn read(
+        &self,
+        response: &Exchange,
+        record: &Record,
+        digest: Option<String>,
+    ) -> Result<ArchivedPage, String> {
+        let document = reading::document_here(&self.rules, response)
+            .ok_or_else(|| "reading it panicked".to_owned())?;
+        Ok(ArchivedPage {
+            document,
+            record: record.id().to_owned(),
+            digest,
+        })
+    }
+
+    fn response_in(&self, record: &Record) -> Option<Exchange> {
+        let form = &self.rules.canonical;
+        // A DOM may begin like the head of a response.
+        if record.is_dom() {
+            return record.dom(form);
+        }
+        // Other crawlers archive resources, too.
+        record.response(form).or_else(|| exchange(record, form))
+    }
+}
+
+fn digest_of(record: &Record) -> Option<String> {
+    record.field("WARC-Payload-Digest").map(str::to_owned)
 }
 
 /// Reads the next record of an archive file, unless it is larger than a page can be.

@@ -52,6 +52,7 @@ pub fn rebuild(bytes: &[u8]) {
             unchanged: exchanges.last().filter(|_| !kept).cloned(),
             exchanges,
             kept,
+            dom: None,
             notes: std::mem::take(&mut notes),
             robots: std::mem::take(&mut robots),
         };

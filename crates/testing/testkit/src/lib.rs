@@ -17,10 +17,13 @@
 //! bytes, holds them back, loses them, and cuts connections. [`Postgres`] is a server of its own,
 //! which crashes on demand.
 //!
-//! This crate knows no other crate of the workspace but `disk`, whose trait it breaks: each of them
-//! can use it in its tests.
+//! A [`ScriptedBrowser`](browser::ScriptedBrowser) renders pages by a table, without a browser.
+//!
+//! This crate knows no other crates of the workspace but `disk`, whose trait it breaks, and
+//! `render`, whose trait it plays: each of them can use it in its tests.
 
 pub mod brotli;
+pub mod browser;
 mod build;
 mod corpus;
 mod disk;

@@ -118,6 +118,10 @@ impl EarlierArchives {
         let Some((crawl, visit)) = newest.map_err(|fault| fault.to_string())? else {
             return Ok(None);
         };
+        // An unmodified page says nothing about the data that its scripts request.
+        if visit.details.rendered.is_some() {
+            return Ok(None);
+        }
         let (Some(Some(directory)), Some(file), Some(offset)) = (
             self.directories.get(crawl),
             &visit.warc_file,

@@ -342,9 +342,10 @@ fn read_response(
     let record = WarcReader::open_at(&file, page.offset)
         .and_then(|mut reader| reader.next_record(MAX_RECORD))
         .map_err(|fault| fault.to_string())?;
-    let response = record
-        .filter(|record| record.kind() == "response")
-        .and_then(|record| record.response(form));
+    let response = record.and_then(|record| match record.kind() {
+        "response" => record.response(form),
+        _ => record.dom(form),
+    });
     let response = response.filter(|exchange| exchange.url.key() == page.url);
     let (file, offset) = (file.display(), page.offset);
     response.ok_or_else(|| format!("{file} at {offset}: no response of the page"))

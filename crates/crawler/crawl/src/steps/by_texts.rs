@@ -274,7 +274,7 @@ impl Compared {
         contains: &[PageUrl],
     ) {
         if let Some(kept) = &context.kept_pages {
-            let place = (archived.file.as_str(), archived.page_offset);
+            let place = (archived.file.as_str(), archived.content_offset());
             kept.remember(self.page, &self.keys, place, contains);
         }
     }

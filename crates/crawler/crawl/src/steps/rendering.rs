@@ -6,8 +6,6 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::HeaderValue;
-use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCODING};
 use journal::Rendered;
 use policy::RenderMode;
 use render::{PageSource, RenderFailure, Rendering};
@@ -95,7 +93,7 @@ pub(crate) async fn render(
     };
     let refused = rendering.refused.len();
     let html = with_findings(rendering, page.url.request().as_str());
-    let dom = as_dom(page, Bytes::copy_from_slice(html.as_bytes()));
+    let dom = page.with_dom(Bytes::copy_from_slice(html.as_bytes()).into());
     reading.replace_by_dom(reading::read(context, &dom, kind).await?);
     Ok(RenderedPage {
         result: Some(Rendered::Dom { offset: None }),
@@ -151,19 +149,6 @@ async fn source_of(context: &Arc<CrawlContext>, page: &Exchange) -> Option<PageS
         body: context.compute(decode).await?,
         at: page.started.as_millis() / 1000,
     })
-}
-
-/// Returns the exchange of a page with its DOM in place of its body.
-pub(crate) fn as_dom(page: &Exchange, html: Bytes) -> Exchange {
-    let mut dom = page.clone();
-    for of_body in [CONTENT_ENCODING, CONTENT_LENGTH, TRANSFER_ENCODING] {
-        dom.headers.remove(of_body);
-    }
-    let html_type = HeaderValue::from_static("text/html;charset=utf-8");
-    dom.headers.insert(CONTENT_TYPE, html_type);
-    dom.body = html.into();
-    (dom.truncated, dom.warnings) = (None, Vec::new());
-    dom
 }
 
 /// Returns the DOM with what its HTML does not say, at the beginning of its head: the URL that its

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use journal::{
-    Cut, DiscoveredUrl, DuplicateRule, Fate, Limit, OF_CANONICAL, Reason, SAME_BYTES, SAME_TEXT,
-    VisitDetails, VisitRecord,
+    Cut, DiscoveredUrl, DuplicateRule, Fate, Limit, OF_CANONICAL, Reason, Rendered, SAME_BYTES,
+    SAME_TEXT, VisitDetails, VisitRecord,
 };
 use neardup::MatchKind;
 use sinks::{Keeping, MetadataField};
@@ -302,11 +302,37 @@ pub(crate) const UNREAD: &str = "not-read";
 /// The field of a page that has next to no text without its scripts.
 pub(crate) const NEEDS_SCRIPTS: &str = "needs-scripts";
 
+/// The field of a page whose scripts were run: `yes`, or `failed: ` and the reason.
+pub(crate) const RENDERED: &str = "rendered";
+
 /// The field with the number of requests of a page's scripts that were not sent.
 pub(crate) const RENDER_REFUSED: &str = "render-refused";
 
 /// The field with the number of exchanges of a page's scripts that follow the page.
 pub(crate) const RENDER_REQUESTS: &str = "render-requests";
+
+/// The value of [`RENDERED`] for a page that was judged by its DOM.
+const RENDERED_DOM: &str = "yes";
+
+/// The beginning of the value of [`RENDERED`] for a page whose scripts could not be run.
+const RENDERING_FAILED: &str = "failed: ";
+
+/// Returns the value of [`RENDERED`].
+fn value_of_rendered(rendered: &Rendered) -> String {
+    match rendered {
+        Rendered::Dom { .. } => RENDERED_DOM.to_owned(),
+        Rendered::Failed(reason) => format!("{RENDERING_FAILED}{reason}"),
+    }
+}
+
+/// Reads the value of [`RENDERED`], which does not contain the place of the DOM; `None` for other
+/// values.
+pub(crate) fn rendered_of_field(value: &str) -> Option<Rendered> {
+    match value.strip_prefix(RENDERING_FAILED) {
+        Some(reason) => Some(Rendered::Failed(reason.to_owned())),
+        None => (value == RENDERED_DOM).then_some(Rendered::Dom { offset: None }),
+    }
+}
 
 /// Returns the fields of the limits that cut a visit.
 fn cut_fields(cuts: &[Cut]) -> impl Iterator<Item = MetadataField> {
@@ -400,6 +426,10 @@ pub(crate) fn metadata(visit: &VisitRecord, more: Vec<MetadataField>) -> Vec<Met
         (
             NEEDS_SCRIPTS,
             visit.details.needs_scripts.then(|| "yes".to_owned()),
+        ),
+        (
+            RENDERED,
+            visit.details.rendered.as_ref().map(value_of_rendered),
         ),
     ];
     let fields = fields

@@ -46,6 +46,8 @@ impl Session {
             robots: Vec::new(),
             exchanges: Vec::new(),
             keeping: Keeping::NotArchived,
+            subrequests: Vec::new(),
+            dom: None,
             payload: None,
             metadata: vec![("verdict", "failed".to_owned())],
             text: None,

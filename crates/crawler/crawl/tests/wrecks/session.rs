@@ -151,6 +151,7 @@ impl Crawl {
             fetch: self.site.clone(),
             pacer,
             robots,
+            renderer: None,
             frontier: witness.clone(),
             index: store.clone(),
             kept_pages: None,

@@ -243,6 +243,7 @@ pub(crate) fn visits() -> impl Strategy<Value = Visit> {
             record.fingerprint = third.1.map(Fingerprint::new);
             (record.warc_file, record.warc_offset) = (third.3, third.4);
             record.details.needs_scripts = third.6;
+            record.details.rendered = third.6.then(|| journal::Rendered::Failed(String::new()));
             record.reason = third.2.map(journal::Reason::said);
             visit.sketch = third
                 .5

@@ -2,7 +2,8 @@
 //! enough.
 //!
 //! Each settled visit has a span of a file, which begins where the previous visit's span ends. The
-//! span contains the record that the visit names, and only records that a visit writes. Only the
+//! span contains the record that the visit names, and only records that a visit writes. The scripts
+//! of a rendered page may have requested any URL, and the visit also names its DOM. Only the
 //! `warcinfo` record at the beginning of a file is outside the spans. The archive after the last
 //! span was never settled: the crawl cuts it off when it continues.
 //!
@@ -47,7 +48,7 @@ pub struct Counts {
     revisits: u64,
     resources: u64,
     metadata: u64,
-    /// Texts of pages that were not archived.
+    /// DOMs of rendered pages, and texts of pages that were not archived.
     conversions: u64,
     /// Other crawlers' files, and the records in these files.
     pub foreign_files: u64,
@@ -321,6 +322,7 @@ impl<'a> Archive<'a> {
         let span = visit.span;
         let page_offset = visit.record.warc_offset.unwrap_or_default();
         let mut is_there = page_offset == span.end;
+        let mut missing_dom = visit.record.dom_offset();
         let mut first = true;
         while let Some(open) = self.open.as_mut().filter(|open| open.at < span.end) {
             let offset = open.at;
@@ -341,14 +343,22 @@ impl<'a> Archive<'a> {
             if record.kind() == "request" {
                 self.check_request(visit, &record, &mut first);
             }
-            let (is_page, is_before) = (offset == page_offset, offset < page_offset);
-            match visit.fits(&record, &self.form, is_page, is_before) {
-                Ok(()) => is_there |= offset == page_offset,
+            match visit.fits(&record, &self.form, offset) {
+                Ok(()) => {
+                    is_there |= offset == page_offset;
+                    missing_dom = missing_dom.filter(|dom| *dom != offset);
+                }
                 Err(what) => self.findings.add(format!(
                     "{at}: {what}, in the visit to {}",
                     visit.record.url
                 )),
             }
+        }
+        if let Some(dom) = missing_dom.filter(|_| is_there) {
+            self.findings.add(format!(
+                "{} at {dom}: no DOM, in the visit to {}",
+                span.file, visit.record.url
+            ));
         }
         if is_there {
             Ok(())
@@ -386,14 +396,10 @@ impl<'a> Archive<'a> {
 }
 
 impl Visit<'_> {
-    /// Checks that a record belongs to this visit.
-    fn fits(
-        &self,
-        record: &Record,
-        form: &CanonicalForm,
-        is_page: bool,
-        is_before: bool,
-    ) -> Result<(), String> {
+    /// Checks that a record at this offset belongs to this visit.
+    fn fits(&self, record: &Record, form: &CanonicalForm, offset: u64) -> Result<(), String> {
+        let page_offset = self.record.warc_offset.unwrap_or_default();
+        let (is_page, is_before) = (offset == page_offset, offset < page_offset);
         let kind = record.kind();
         let target = record.target().unwrap_or_default();
         // A record contains the URL as requested, a visit its canonical form.
@@ -410,6 +416,10 @@ impl Visit<'_> {
             }
             // A robots.txt that was read for a host on the way.
             "resource" if is_before => true,
+            "conversion" if self.record.dom_offset() == Some(offset) && record.is_dom() => {
+                url.as_ref() == Some(page)
+            }
+            "response" | "request" if self.may_be_of_scripts(is_before) => url.is_some(),
             "response" if !is_before => return Err("a response that no visit refers to".to_owned()),
             "response" | "request" | "metadata" => {
                 let mut urls = [&self.record.url, page].into_iter().chain(self.reached);
@@ -421,6 +431,13 @@ impl Visit<'_> {
             true => Ok(()),
             false => Err(format!("a {kind} record of {target}")),
         }
+    }
+
+    /// Returns true if a record before or after the page's may be of a sub-request, whose URL the
+    /// visit does not name. If the page was not archived, its record is the last.
+    fn may_be_of_scripts(&self, is_before: bool) -> bool {
+        let is_archived = self.record.kept || self.record.dom_offset().is_some();
+        self.record.details.rendered.is_some() && (!is_before || !is_archived)
     }
 }
 

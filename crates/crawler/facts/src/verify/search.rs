@@ -107,7 +107,7 @@ fn check_from(
 fn is_expected(visit: &VisitRecord, position: RecordPosition, finder: &Finder) -> bool {
     // Only text has a charset.
     is_covered(position, finder)
-        && visit.kept
+        && visit.has_content()
         && visit.charset.is_some()
         && is_indexed(finder.rules(), visit.fate)
 }
@@ -120,10 +120,8 @@ fn is_covered(position: RecordPosition, finder: &Finder) -> bool {
 }
 
 fn position_of(visit: &VisitRecord) -> Option<RecordPosition> {
-    Some((
-        crawl_directory::file_number(visit.warc_file.as_deref()?),
-        visit.warc_offset?,
-    ))
+    let (file, offset) = visit.content_place()?;
+    Some((crawl_directory::file_number(file), offset))
 }
 
 /// Compares sorted positions.

@@ -1,6 +1,7 @@
 //! The extent of a crawl according to its journal: the end of its settled archive, the time of its
-//! last request and its first page.
+//! last request, its first page, and the DOMs of its rendered pages.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use facts::journal::visits;
@@ -17,6 +18,8 @@ pub(crate) struct CrawlExtent {
     pub(crate) latest: Timestamp,
     /// The first page among the seeds.
     pub(crate) main_page: Option<(String, Timestamp)>,
+    /// The offsets of the DOMs of rendered pages, by the file and the offset of the page.
+    pub(crate) doms: HashMap<(String, u64), u64>,
 }
 
 impl CrawlExtent {
@@ -39,6 +42,11 @@ impl CrawlExtent {
                     end: span.end,
                 });
             }
+            if let Some(dom) = record.dom_offset()
+                && let Some(page) = record.warc_file.clone().zip(record.warc_offset)
+            {
+                extent.doms.insert(page, dom);
+            }
             let is_seed = revocation.is_none() && record.depth == 0;
             if extent.main_page.is_none() && is_seed && is_page(&record) {
                 extent.main_page = Some((url(&record).to_owned(), record.fetched_at));
@@ -54,7 +62,7 @@ pub(crate) fn is_page(visit: &VisitRecord) -> bool {
         visit.content_type.as_deref(),
         Some("text/html" | "application/xhtml+xml")
     );
-    visit.kept
+    visit.has_content()
         && visit.is_page()
         && visit.status == Some(200)
         && is_html

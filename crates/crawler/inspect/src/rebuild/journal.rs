@@ -13,7 +13,7 @@ use crawl::{
 };
 use disk::{Disk, SystemDisk};
 use facts::archived_visits::{Visit, Visits};
-use journal::{DiscoveredUrl, History, Page, Record, RetainedPage, VisitRecord};
+use journal::{DiscoveredUrl, History, Page, Record, Rendered, RetainedPage, VisitRecord};
 use messages::{CommandError, SlowProgress, fault, warn};
 use neardup::{HashKey, PageSignature};
 use settings::seeds::each_of_crawl;
@@ -277,6 +277,7 @@ impl Rebuilding {
             at,
             exchanges,
             kept,
+            dom: None,
             notes,
             robots: Vec::new(),
             unchanged: None,
@@ -350,19 +351,23 @@ impl Rebuilding {
             requisite: number_in(note("requisite")),
         };
         let page = self.restoring.waiting(&url).unwrap_or_else(from_notes);
-        let (page_offset, end) = (visit.page_offset, visit.end);
+        let (page_offset, dom_offset, end) = (visit.page_offset, visit.dom_offset, visit.end);
         let unchanged = self.unchanged(&page.url, &visit);
         let mut rebuilt = self.rebuild_visit(ArchivedVisit {
             page,
             at: visit.at,
             exchanges: visit.exchanges,
             kept: visit.kept,
+            dom: visit.dom,
             notes: visit.notes,
             robots: visit.robots,
             unchanged,
         });
         rebuilt.record.warc_file = Some(file.clone());
         rebuilt.record.warc_offset = Some(page_offset);
+        if let Some(Rendered::Dom { offset }) = &mut rebuilt.record.details.rendered {
+            *offset = dom_offset;
+        }
         self.report.archived_visits += 1;
         self.write_visit(rebuilt, Some(ArchivePlace { file, end }))
     }

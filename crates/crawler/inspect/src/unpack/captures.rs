@@ -25,7 +25,7 @@ const MAX_STEPS: usize = 20;
 const HEAD: usize = 64 << 10;
 
 /// A record in a file of the inputs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Place {
     /// Index of the file in the list of input files.
     pub(super) file: usize,
@@ -64,6 +64,8 @@ struct Captures {
     by_url: HashMap<String, Vec<(String, Capture)>>,
     /// The pages that revisits refer to.
     originals: Originals<(Place, FileKind)>,
+    /// The DOMs of rendered pages.
+    doms: HashMap<Place, Place>,
     /// True if the originals contain the ids of their records.
     has_ids: bool,
     paths: Vec<PathBuf>,
@@ -101,14 +103,15 @@ impl Targets {
         let (names, paths): (Vec<String>, Vec<PathBuf>) = files
             .map(|file| (file.name.clone(), file.path.clone()))
             .unzip();
+        let positions = names.into_iter().enumerate();
+        let positions = positions.map(|(position, name)| (name, position)).collect();
         let mut captures = Captures {
             by_url: HashMap::new(),
             originals: Originals::default(),
+            doms: doms(inputs, &positions),
             has_ids: false,
             paths,
         };
-        let positions = names.into_iter().enumerate();
-        let positions = positions.map(|(position, name)| (name, position)).collect();
         captures.read_records(index, &positions)?;
         let crawl = inputs.iter().find_map(Input::crawl);
         let settings = crawl.map(|crawl| Settings::of_crawl(&crawl.directory));
@@ -159,6 +162,23 @@ impl Targets {
     pub(super) fn link(&self, from: &str, url: &str) -> Option<String> {
         self.file_of(url).map(|to| relative(from, to))
     }
+}
+
+/// Returns the DOMs of the rendered pages of all crawls, by the records of the pages. The index has
+/// no line for a DOM.
+fn doms(inputs: &[Input], positions: &HashMap<String, usize>) -> HashMap<Place, Place> {
+    let mut doms = HashMap::new();
+    for crawl in inputs.iter().filter_map(Input::crawl) {
+        let files = crawl.by_name();
+        for ((name, page), dom) in &crawl.extent.doms {
+            let packed = files.get(name);
+            if let Some(&file) = packed.and_then(|file| positions.get(&file.name)) {
+                let at = |offset| Place { file, offset };
+                doms.insert(at(*page), at(*dom));
+            }
+        }
+    }
+    doms
 }
 
 impl Captures {
@@ -257,6 +277,11 @@ impl Captures {
                 .max_by(|one, other| order(one).cmp(&order(other)));
             let Some((_, newest)) = newest else { continue };
             let page = match newest {
+                Capture::Page(place, _) | Capture::Revisit(place)
+                    if let Some(dom) = self.doms.get(place) =>
+                {
+                    Some((*dom, FileKind::Html))
+                }
                 Capture::Page(place, kind) => Some((*place, *kind)),
                 Capture::Revisit(place) => {
                     let original = self.original(*place);

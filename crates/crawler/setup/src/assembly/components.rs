@@ -90,6 +90,11 @@ impl Components {
         })
     }
 
+    /// Renders pages by `render`, in place of a browser.
+    pub fn render_by(&mut self, render: Arc<dyn Render>) {
+        self.render = Some(render);
+    }
+
     /// Starts the browser, if scripts are run.
     ///
     /// # Errors

@@ -24,7 +24,7 @@ pub(crate) struct DuplicateRow {
     pub(crate) distance: Option<u32>,
     pub(crate) resemblance: Option<String>,
     pub(crate) reason: String,
-    /// True if the page has next to no text without its scripts.
+    /// True if the page has next to no text without its scripts, and they were not run.
     pub(crate) needs_scripts: bool,
     /// True if it was not archived, and can be declared to be no duplicate.
     pub(crate) may_be_distinct: bool,

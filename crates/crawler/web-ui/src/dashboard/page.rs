@@ -8,7 +8,7 @@ use std::sync::Arc;
 use askama::Template;
 use axum::Extension;
 use axum::extract::{Query, State};
-use journal::{Position, Record, VisitRecord, record_at};
+use journal::{Position, Record, Rendered, VisitRecord, record_at};
 use serde::Deserialize;
 use web::PageUrl;
 
@@ -138,8 +138,8 @@ fn visited(
         _ => None,
     };
     let place = visit.warc_file.as_deref().zip(visit.warc_offset);
-    let kept = place.filter(|_| visit.kept);
-    let text = kept
+    let content = visit.content_place().filter(|_| visit.has_content());
+    let text = content
         .and_then(|(file, offset)| (dashboard.crawl.queries.text)(archived_name(file)?, offset));
     let reason = visit.reason_text();
     let page = PagePage {
@@ -157,7 +157,8 @@ fn visited(
         },
         facts: facts(&visit),
         record: place.map(|(file, offset)| {
-            let record = ArchivedRecord::read(&dashboard.crawl.archive, file, offset);
+            let archive = &dashboard.crawl.archive;
+            let record = ArchivedRecord::read(archive, file, offset, visit.dom_offset());
             record.map_err(|reason| cut(&reason, caps::REASON))
         }),
         text: text.map(|text| cut(&text, caps::PAGE_TEXT)),
@@ -256,6 +257,7 @@ fn facts(visit: &VisitRecord) -> Vec<Fact> {
             "Needs scripts",
             visit.details.needs_scripts.then(|| "yes".to_owned()),
         ),
+        Fact::of("Rendered", visit.details.rendered.as_ref().map(rendered)),
         Fact::of("Character set", visit.charset.clone()),
         Fact::of("Language", visit.language.clone()),
         Fact::of(
@@ -283,6 +285,14 @@ fn facts(visit: &VisitRecord) -> Vec<Fact> {
         ),
     ];
     facts.into_iter().flatten().collect()
+}
+
+/// Returns the result of running the scripts of a page, for people.
+fn rendered(result: &Rendered) -> String {
+    match result {
+        Rendered::Dom { .. } => "yes: the DOM after its scripts ran was judged".to_owned(),
+        Rendered::Failed(reason) => format!("failed: {reason}"),
+    }
 }
 
 /// Returns the cluster of a page, if it has one, with its newest members.

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use http::header::LOCATION;
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE, LOCATION};
 use http::{HeaderMap, HeaderValue};
 
 use crate::http::body::Body;
@@ -76,7 +76,25 @@ impl Exchange {
             _ => None,
         }
     }
+
+    /// Returns the page with the DOM that its scripts made in place of its body. The other header
+    /// fields hold for the DOM, too.
+    #[must_use]
+    pub fn with_dom(&self, html: Body) -> Self {
+        let mut page = Self {
+            body: html,
+            truncated: None,
+            ..self.clone()
+        };
+        page.headers.remove(CONTENT_ENCODING);
+        page.headers
+            .insert(CONTENT_TYPE, HeaderValue::from_static(DOM));
+        page
+    }
 }
+
+/// The media type of a DOM.
+const DOM: &str = "text/html;charset=utf-8";
 
 /// Returns the value of a header field with URLs. Bytes beyond ASCII are not allowed there but
 /// accepted: they are percent-encoded as received, in any encoding, so that the server gets its own

@@ -8,7 +8,7 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::Arc;
 
-use corpus::{ArchivedPage, PageArchive};
+use corpus::{ArchivedPage, PageArchive, PagePlace};
 use export::{LINKS, PageText, SKETCHES, TEXTS, Table, TextRules, Value, Visit, Visits};
 use journal::{StoreFault, VisitRecord};
 
@@ -168,10 +168,14 @@ impl Pages {
     /// Reads the page of a visit.
     fn read(&self, visit: &Arc<VisitRecord>) -> Result<Vec<Row>, String> {
         let place = visit.warc_file.as_deref().zip(visit.warc_offset);
-        let (file, offset) = place.ok_or("the journal does not contain its place")?;
+        let (file, page) = place.ok_or("the journal does not contain its place")?;
         let ArchivedPage {
             document, digest, ..
-        } = self.archive.page_at(file, offset)?;
+        } = self.archive.page(PagePlace {
+            file,
+            page,
+            dom: visit.dom_offset(),
+        })?;
         let row = |link| Row::Link(Arc::clone(visit), link);
         Ok(match &self.texts {
             None => document.links.into_iter().map(row).collect(),

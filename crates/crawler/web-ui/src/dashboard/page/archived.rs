@@ -39,6 +39,8 @@ pub(crate) struct ArchivedRecord {
     /// The body, or the block of a record other than a response; `None` if it is too long or not
     /// text.
     pub(crate) source: Option<String>,
+    /// True if the source is the DOM of a rendered page.
+    pub(crate) is_dom: bool,
     /// The length of the block in bytes.
     pub(crate) length: u64,
 }
@@ -50,11 +52,29 @@ pub(crate) fn is_name(file: &str) -> bool {
 }
 
 impl ArchivedRecord {
-    /// Reads the record at an offset of an archive file.
+    /// Reads the record at an offset of an archive file. If the page has a DOM, which is in the
+    /// record at the offset `dom`, it is shown in place of the body.
     ///
     /// # Errors
-    /// The record cannot be read, in words.
-    pub(crate) fn read(archive: &Path, file: &str, offset: u64) -> Result<Self, String> {
+    /// A record cannot be read, in words.
+    pub(crate) fn read(
+        archive: &Path,
+        file: &str,
+        offset: u64,
+        dom: Option<u64>,
+    ) -> Result<Self, String> {
+        let page = Self::read_one(archive, file, offset)?;
+        let Some(dom) = dom else {
+            return Ok(page);
+        };
+        Ok(Self {
+            source: Self::read_one(archive, file, dom)?.source,
+            is_dom: true,
+            ..page
+        })
+    }
+
+    fn read_one(archive: &Path, file: &str, offset: u64) -> Result<Self, String> {
         if !is_name(file) {
             return Err("the journal names a file outside the archive".to_owned());
         }
@@ -87,10 +107,11 @@ impl ArchivedRecord {
             headers: Vec::new(),
             more_headers: 0,
             source: None,
+            is_dom: false,
             length: record.block_length,
         };
         let is_whole = record.block.len() as u64 == record.block_length;
-        let Some(answer) = record.http() else {
+        let Some(answer) = record.http().filter(|_| !record.is_dom()) else {
             shown.source = is_whole.then(|| text(&record.block)).flatten();
             return shown;
         };
