@@ -12,9 +12,7 @@ pub(crate) mod archived_links;
 use std::str::FromStr;
 use std::time::Duration;
 
-use journal::{
-    Cut, DiscoveredUrl, Fate, Reason, UnreadFormat, VisitDetails, VisitRecord,
-};
+use journal::{Cut, DiscoveredUrl, Fate, Reason, UnreadFormat, VisitDetails, VisitRecord};
 use neardup::{MatchKind, PageSignature};
 use policy::{Following, OnDuplicate, Policy};
 use store::Verdict;
