@@ -94,7 +94,7 @@ fn exchange(place: &str, status: u16, body: &'static str) -> Exchange {
         request_head: format!("GET {place} HTTP/1.1\r\n\r\n").into_bytes(),
         status,
         headers,
-        body: bytes::Bytes::from_static(body.as_bytes()).into(),
+        body: body.into(),
         truncated: None,
         warnings: Vec::new(),
         address: None,

@@ -1,4 +1,4 @@
-use journal::{FinishedVisit, Pace, Rendered};
+use journal::{FinishedVisit, Rendered};
 use settings::Settings;
 use sinks::{Archived, Keeping};
 
@@ -11,7 +11,7 @@ fn findings(directory: &Path, archived: &Archived, record: VisitRecord) -> Vec<S
         sequence: 0,
         priority: 0,
         first: 1,
-        pace: Pace::from(NOON),
+        pace: NOON.into(),
         visit: FinishedVisit {
             archived: Some(ArchiveSpan {
                 archive_sequence: archived.archive_sequence,
