@@ -189,7 +189,7 @@ pub fn rebuild_visit(
         signature = Some(reading.signature);
     } else {
         record_notes(&mut record, notes);
-        if let Some(page) = unchanged.filter(|_| record.repeats_itself()) {
+        if let Some(page) = dom.or(unchanged).filter(|_| record.repeats_itself()) {
             // It was not admitted; its signature comes from the earlier crawl.
             let reading = reader.read_archived(&page);
             noted.links = follow(&record, &page, &reading, false);
@@ -408,3 +408,10 @@ fn match_kind(record: &VisitRecord) -> MatchKind {
         _ => MatchKind::SameText,
     }
 }
+
+#[cfg(test)]
+#[expect(
+    clippy::unwrap_used,
+    reason = "what the helpers unwrap is part of the test"
+)]
+mod tests;

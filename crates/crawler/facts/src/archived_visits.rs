@@ -390,3 +390,10 @@ fn notes(block: &[u8]) -> Vec<(String, String)> {
         .map(|(name, value)| (name.trim().to_owned(), value.trim().to_owned()))
         .collect()
 }
+
+#[cfg(test)]
+#[expect(
+    clippy::unwrap_used,
+    reason = "what the helpers unwrap is part of the test"
+)]
+mod tests;

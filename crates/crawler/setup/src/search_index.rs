@@ -169,8 +169,8 @@ struct ArchivedPage {
 }
 
 /// Calls `each` with the pages of an archive after `after`. A page is a `response` with a status of
-/// 200 to 299, or its DOM; its verdict is in the concurrent `metadata` record, which ends its visit.
-/// Other responses of a visit are redirects and sub-requests.
+/// 200 to 299, or its DOM; its verdict is in the `metadata` record at the end of its visit.
+/// Other responses are redirects and sub-requests.
 fn each_page(
     directory: &Path,
     after: Option<&ArchiveEnd>,
@@ -387,3 +387,10 @@ pub fn end_of(archive: &Path) -> Result<Option<ArchiveEnd>, CommandError> {
         end,
     }))
 }
+
+#[cfg(test)]
+#[expect(
+    clippy::unwrap_used,
+    reason = "what the helpers unwrap is part of the test"
+)]
+mod tests;
