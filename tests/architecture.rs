@@ -158,6 +158,7 @@ fn dependencies_point_down_and_siblings_do_not_know_each_other() {
                 "neardup",
                 "policy",
                 "reading",
+                "render",
                 "requests",
                 "sinks",
                 "store",
@@ -222,6 +223,7 @@ fn dependencies_point_down_and_siblings_do_not_know_each_other() {
                 "neardup",
                 "policy",
                 "reading",
+                "render",
                 "requests",
                 "search",
                 "settings",
@@ -267,7 +269,7 @@ fn dependencies_point_down_and_siblings_do_not_know_each_other() {
                 "neardup", "reading", "search", "store", "web",
             ],
         ),
-        ("testkit", &["disk"]),
+        ("testkit", &["disk", "render"]),
         (
             "anybytes",
             &[

@@ -16,6 +16,9 @@ mod book;
 // The binary as a child process, its crawls, and the sites that it visits.
 mod support;
 
+// Pages that scripts fill, run by a real browser.
+mod rendering;
+
 /// Requests, and the waits between them, as the servers see them.
 mod politeness {
     mod addresses; // many hosts of one address

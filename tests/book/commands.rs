@@ -5,10 +5,14 @@ use super::session::Session;
 use super::{pages, root};
 
 /// Pages whose commands do not run here, with the reason.
-const NOT_RUN: [(&str, &str); 3] = [
+const NOT_RUN: [(&str, &str); 4] = [
     (
         "guide/dashboard.md",
         "its commands serve until they are interrupted; tests/commands/serve.rs runs them",
+    ),
+    (
+        "guide/javascript.md",
+        "its crawl needs a browser; tests/rendering.rs runs one",
     ),
     (
         "guide/nodes.md",

@@ -284,6 +284,7 @@ fn the_summary_has_the_keys_of_the_contract() {
         "kept_duplicates",
         "queued",
         "repeated_shells",
+        "rendered",
         "needs_scripts",
         "not_modified",
         "private_addresses",

@@ -66,13 +66,11 @@ pub async fn visit(context: &Arc<CrawlContext>, lease: Lease) -> Result<Outcome,
         ChainEnd::Failed(failed) => return retry_or_fail(context, lease, chain, failed).await,
     };
 
-    // decode → extract → fingerprint → judge by the topic; an unmodified page is read from an
-    // earlier crawl's archive
+    // decode → extract → fingerprint → judge by the topic → if it needs its scripts, run these and
+    // read its DOM instead; an unmodified page is read from an earlier crawl's archive
     let kind = reading::Kind::of(lease.discovered());
-    let mut reading = reading::read(context, page, kind).await?;
-
-    // run the scripts of a page that needs them → read its DOM instead
-    let mut rendered = rendering::render(context, &lease, page, kind, &mut reading).await?;
+    let reading = reading::read(context, page, kind).await?;
+    let mut reading = rendering::render(context, &lease, page, kind, reading).await?;
 
     // admit
     let admission = admission::admit(context, &lease, page, chain.unmodified(), &reading).await?;
@@ -81,17 +79,14 @@ pub async fn visit(context: &Arc<CrawlContext>, lease: Lease) -> Result<Outcome,
     let links = links::discover(context, &lease, page, &mut reading, &admission).await?;
 
     // archive → index → settle
-    let mut record = visit_record::with_page(&lease, page, &chain.exchanges, &reading, &admission);
-    record.details.rendered.clone_from(&rendered.result);
+    let record = visit_record::with_page(&lease, page, &chain.exchanges, &reading, &admission);
     let mut notes = notes(context, &chain.exchanges, &reading, &admission);
-    let subrequests = rendered.take_exchanges(&admission.keeping);
-    notes.extend(rendered.notes(&subrequests));
     let queued = outlinks::queued(&record, &admission.keeping, &links.discovered);
     notes.extend(queued);
     let visit = Visit {
+        subrequests: reading.rendered.exchanges(&admission.keeping),
+        dom: reading.rendered.dom,
         keeping: admission.keeping,
-        subrequests,
-        dom: rendered.dom,
         payload: Some(reading.payload),
         text: indexing::text(&context.policy, &record, reading.document),
         ..whole_visit(context, &record, chain.exchanges, notes)
@@ -114,6 +109,7 @@ fn notes(
     let document = reading.document.as_ref();
     let mut notes = visit_record::match_fields(admission, document);
     notes.extend(visit_record::topic_fields(reading));
+    notes.extend(reading.rendered.notes(&admission.keeping));
     let odd = visit_record::warnings_of(exchanges);
     let odd = odd.chain(reading.warnings.iter().copied());
     notes.extend(visit_record::warnings(odd));

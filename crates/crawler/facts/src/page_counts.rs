@@ -20,10 +20,12 @@ pub struct PageCounts {
     pub failed: u64,
     /// Number of excluded URLs.
     pub excluded: u64,
-    /// Number of pages that have next to no text without their scripts.
+    /// Number of pages that have next to no text without their scripts, which were not run.
     pub needs_scripts: u64,
     /// Number of these pages with the same bytes as a page under another path.
     pub repeated_shells: u64,
+    /// Number of pages that were judged by what their scripts show.
+    pub rendered: u64,
     /// Pages off topic; `None` without a topic.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub off_topic: Option<u64>,
@@ -44,6 +46,7 @@ impl From<&Totals> for PageCounts {
             excluded: totals.excluded,
             needs_scripts: totals.need_scripts,
             repeated_shells: totals.repeated_shells,
+            rendered: totals.rendered,
             off_topic: (totals.judged > 0).then_some(totals.off_topic),
             harvest: totals.harvest(),
         }

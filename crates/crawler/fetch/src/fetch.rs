@@ -31,8 +31,8 @@ pub trait Fetch: Send + Sync {
     async fn request(&self, url: &PageUrl, known: &Validators) -> Result<Exchange, FetchFailure>;
 
     /// Requests like [`request`](Self::request), with these `fields` in place of the usual ones; a
-    /// field of the user's wins over both. The body of a response whose head `wants_body` refuses is
-    /// empty, and marked as cut. The function gets the status and the fields.
+    /// field of the user's wins over both. The body of a response whose head `wants_body` refuses
+    /// is empty, and marked as cut. The function gets the status and the fields.
     ///
     /// # Errors
     /// As [`request`](Self::request).

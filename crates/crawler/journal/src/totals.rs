@@ -47,10 +47,12 @@ pub struct Totals {
     pub cuts: [CutSum; Limit::ALL.len()],
     /// Archived documents that were not parsed, by format.
     pub unread: [u64; UnreadFormat::ALL.len()],
-    /// Pages that have next to no text without their scripts.
+    /// Pages that have next to no text without their scripts, which were not run.
     pub need_scripts: u64,
     /// Pages among these with the same bytes as a page under another path, which prove nothing.
     pub repeated_shells: u64,
+    /// Pages that were judged by their DOM, after their scripts ran.
+    pub rendered: u64,
 }
 
 impl Totals {
@@ -124,6 +126,7 @@ impl Totals {
             unread,
             need_scripts,
             repeated_shells,
+            rendered,
         } = *other;
         let add = |sum: &mut u64, more: u64| *sum = sum.wrapping_add(more);
         add(&mut self.pages, pages);
@@ -141,6 +144,7 @@ impl Totals {
         add(&mut self.off_topic, off_topic);
         add(&mut self.need_scripts, need_scripts);
         add(&mut self.repeated_shells, repeated_shells);
+        add(&mut self.rendered, rendered);
         for (sum, more) in self.skipped.iter_mut().zip(skipped) {
             add(sum, more);
         }
@@ -187,6 +191,8 @@ impl Totals {
         let needs_scripts = is_page && visit.is_unrendered_shell();
         change(&mut self.need_scripts, needs_scripts.into());
         change(&mut self.repeated_shells, visit.is_repeated_shell().into());
+        let is_rendered = is_page && visit.is_rendered();
+        change(&mut self.rendered, is_rendered.into());
         change(&mut self.pages, is_page.into());
         change(&mut self.kept_duplicates, is_kept_duplicate.into());
         change(&mut self.judged, visit.is_judged().into());

@@ -238,8 +238,13 @@ impl VisitRecord {
     /// Returns true if a page needs its scripts, and was judged without running them.
     #[must_use]
     pub const fn is_unrendered_shell(&self) -> bool {
-        let is_rendered = matches!(self.details.rendered, Some(Rendered::Dom { .. }));
-        self.details.needs_scripts && !is_rendered
+        self.details.needs_scripts && !self.is_rendered()
+    }
+
+    /// Returns true if the page was judged by its DOM, after its scripts ran.
+    #[must_use]
+    pub const fn is_rendered(&self) -> bool {
+        matches!(self.details.rendered, Some(Rendered::Dom { .. }))
     }
 
     /// Returns true if the page was compared with the topic of a focused crawl.

@@ -26,7 +26,7 @@ pub use learned_frames::LearnedFrames;
 pub use learned_words::LearnedWords;
 pub use off_topic::OffTopic;
 pub use policy::{IndexedPages, OnDuplicate, Policy};
-pub use rendering::{RenderMode, RenderRules};
+pub use rendering::{RenderMode, RenderRules, RenderSandbox};
 pub use requisites::Requisites;
 pub use runtime_overrides::{Actions, RuntimeOverrides};
 pub use unvisited::why_unvisited;

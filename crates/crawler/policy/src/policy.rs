@@ -56,7 +56,7 @@ pub struct Policy {
 
 impl Policy {
     /// Returns a policy with these rules for reading. Its other rules have no effect on what a page
-    /// contains: one attempt, no redirects, no requisites, no scripts, no traps, and no search index.
+    /// contains: one attempt, no redirects, no requisites, no scripts, no traps, no search index.
     #[must_use]
     pub fn new(reading: ReadingRules) -> Self {
         Self {

@@ -17,6 +17,16 @@ pub enum RenderMode {
     All,
 }
 
+/// A choice of the means that isolate the browser.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RenderSandbox {
+    /// Namespaces without a network and without other processes.
+    #[default]
+    Namespaces,
+    /// Options of the browser alone, where namespaces are forbidden.
+    Flags,
+}
+
 /// The rules for running scripts.
 #[derive(Clone, Debug, Default)]
 pub struct RenderRules {
@@ -50,5 +60,22 @@ impl FromStr for RenderMode {
 
     fn from_str(word: &str) -> Result<Self, UnknownChoice> {
         parse_choice(word, [Self::Off, Self::Shells, Self::All])
+    }
+}
+
+impl fmt::Display for RenderSandbox {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Namespaces => "namespaces",
+            Self::Flags => "flags",
+        })
+    }
+}
+
+impl FromStr for RenderSandbox {
+    type Err = UnknownChoice;
+
+    fn from_str(word: &str) -> Result<Self, UnknownChoice> {
+        parse_choice(word, [Self::Namespaces, Self::Flags])
     }
 }

@@ -2,9 +2,7 @@
 //!
 //! Invariant: Chromium's own sandbox is never switched off.
 
-use std::fmt;
 use std::path::Path;
-use std::str::FromStr;
 
 /// The means that deny the browser a network of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -15,32 +13,6 @@ pub enum Sandbox {
     /// A dead proxy and no names, where namespaces are forbidden.
     Flags,
 }
-
-impl fmt::Display for Sandbox {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Namespaces => "namespaces",
-            Self::Flags => "flags",
-        })
-    }
-}
-
-impl FromStr for Sandbox {
-    type Err = UnknownSandbox;
-
-    fn from_str(word: &str) -> Result<Self, UnknownSandbox> {
-        match word {
-            "namespaces" => Ok(Self::Namespaces),
-            "flags" => Ok(Self::Flags),
-            other => Err(UnknownSandbox(other.to_owned())),
-        }
-    }
-}
-
-/// A word that names no [`Sandbox`].
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is not namespaces or flags")]
-pub struct UnknownSandbox(String);
 
 const QUIET: [&str; 16] = [
     "--headless",

@@ -24,7 +24,7 @@ mod traffic;
 
 pub use browser::Chromium;
 pub use failure::{LaunchError, RenderFailure};
-pub use flags::{Sandbox, UnknownSandbox};
+pub use flags::Sandbox;
 pub use options::ChromiumOptions;
 pub use seam::{
     BrowserAnswer, BrowserRequest, Cut, PageNetwork, PageSource, RefusedRequest, Render,

@@ -18,9 +18,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 use neardup::Features;
-use policy::{DuplicateLinks, IndexedPages, OffTopic, OnDuplicate, RenderMode, Requisites};
+use policy::{
+    DuplicateLinks, IndexedPages, OffTopic, OnDuplicate, RenderMode, RenderSandbox, Requisites,
+};
 use reading::Sitemaps;
-use render::Sandbox;
 use serde::{Deserialize, Serialize};
 use sinks::DigestAlgorithm;
 use sinks::warc::Packing;
@@ -125,7 +126,7 @@ pub struct Settings {
     /// of Chromium, where namespaces are forbidden) [default: namespaces]
     #[arg(long, value_name = "HOW", help_heading = "Scripts")]
     #[serde(with = "word")]
-    pub render_sandbox: Sandbox,
+    pub render_sandbox: RenderSandbox,
 
     /// Visit pages about these words first, and archive only these: "tidal power". Off-topic pages
     /// are not archived, but their links are followed. Cannot be changed once the crawl has begun

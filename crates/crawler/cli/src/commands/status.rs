@@ -99,6 +99,7 @@ fn lines(status: &Status, control: Option<String>) -> Vec<(&'static str, Option<
             "excluded",
             Some(with(excluded, status.excluded_by.as_ref())),
         ),
+        column("rendered", if_any(status.counts.rendered)),
         column("need scripts", if_any(status.counts.needs_scripts)),
         column("off topic", status.counts.off_topic),
         column("harvest", harvest(status)),

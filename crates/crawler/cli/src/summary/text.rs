@@ -7,7 +7,7 @@ use bytesize::ByteSize;
 use crawl::{RECENT_PAGES, Reasons};
 use journal::{Limit, ReasonKind};
 use messages::{counted, grouped, printable, word_of_shell};
-use policy::Policy;
+use policy::{Policy, RenderMode};
 use settings::{Settings, limits};
 
 use super::{CrawlPlace, Summary};
@@ -169,7 +169,9 @@ impl Summary {
                 requisites,
             ),
         ];
-        let scripts = (self.all.needs_scripts, self.of_scripts());
+        let scripts = (self.all.needs_scripts, self.of_scripts(policy));
+        let shown = "judged by what their scripts show".to_owned();
+        outcomes.push(("rendered", self.all.rendered, shown));
         outcomes.push(("need scripts", scripts.0, scripts.1));
         outcomes.push(("set aside", self.unreachable, self.of_unreachable()));
         outcomes.extend(limits::outcomes(&self.limits, &self.not_read, policy));
@@ -192,8 +194,11 @@ impl Summary {
     }
 
     /// Describes the pages that need their scripts.
-    fn of_scripts(&self) -> String {
-        let what = "next to no text without scripts, which are not run";
+    fn of_scripts(&self, policy: &Policy) -> String {
+        let what = match policy.render.mode {
+            RenderMode::Off => "next to no text without scripts, which --render shells runs",
+            RenderMode::Shells | RenderMode::All => "next to no text, and scripts that failed",
+        };
         match self.all.repeated_shells {
             0 => what.to_owned(),
             1 => format!("{what}; 1 has the same bytes as another page"),

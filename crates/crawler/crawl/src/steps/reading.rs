@@ -17,6 +17,7 @@ use crate::context::CrawlContext;
 use crate::fault::Fault;
 use crate::runtime::adaptive_signatures::AdaptiveSignatures;
 use crate::runtime::focus::{Focus, JudgedPage};
+use crate::steps::rendering::RenderedPage;
 use crate::steps::{limits, listings};
 
 /// The kind of a response.
@@ -65,6 +66,8 @@ pub(crate) struct Reading {
     /// True if all of this except `payload` and `needs_scripts` was read from the DOM of the page,
     /// after its scripts ran.
     pub(crate) is_of_dom: bool,
+    /// The result of running its scripts.
+    pub(crate) rendered: RenderedPage,
     /// The limits that cut it.
     pub(crate) cuts: Vec<Cut>,
     /// The format of a document that is not read for text and links.
@@ -261,6 +264,7 @@ impl<'a> Reader<'a> {
             signature: self.signatures.signature(name, text),
             needs_scripts: document.needs_scripts,
             is_of_dom: false,
+            rendered: RenderedPage::default(),
             document: Some(document),
             listing,
             warnings: warnings(exchange, decoded),
@@ -287,6 +291,7 @@ impl<'a> Reader<'a> {
             document: None,
             needs_scripts: false,
             is_of_dom: false,
+            rendered: RenderedPage::default(),
             listing: None,
             judged: None,
             cuts: limits::cut_of_body(exchange).into_iter().collect(),

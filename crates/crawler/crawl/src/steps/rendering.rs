@@ -37,28 +37,33 @@ pub(crate) struct RenderedPage {
 }
 
 impl RenderedPage {
-    /// Returns fields for the archive about the requests of the page, of which these are archived.
-    pub(crate) fn notes(&self, archived: &[Exchange]) -> impl Iterator<Item = MetadataField> {
+    /// Returns fields for the archive about the requests of a page that is kept like this.
+    pub(crate) fn notes(&self, keeping: &Keeping) -> impl Iterator<Item = MetadataField> {
         let counts = [
-            (visit_record::RENDER_REQUESTS, archived.len()),
+            (visit_record::RENDER_REQUESTS, self.kept(keeping).count()),
             (visit_record::RENDER_REFUSED, self.refused),
         ];
         let counts = counts.into_iter().filter(|(_, count)| *count > 0);
         counts.map(|(name, count)| (name, count.to_string()))
     }
 
-    /// Takes the exchanges that are archived with the page: all of them, or those of shared parts
-    /// if the page is not archived.
-    pub(crate) fn take_exchanges(&mut self, keeping: &Keeping) -> Vec<Exchange> {
+    /// Returns the exchanges that are archived with a page that is kept like this.
+    pub(crate) fn exchanges(&self, keeping: &Keeping) -> Vec<Exchange> {
+        let kept = self.kept(keeping);
+        kept.map(|request| request.exchange.clone()).collect()
+    }
+
+    /// Returns the requests that are archived: all of them, or those of shared parts if the page
+    /// itself is not archived.
+    fn kept(&self, keeping: &Keeping) -> impl Iterator<Item = &Subrequest> {
         let is_archived = !matches!(keeping, Keeping::NotArchived | Keeping::TextOnly { .. });
-        let made = std::mem::take(&mut self.made).into_iter();
-        let archived = made.filter(|request| is_archived || request.is_shared);
-        archived.map(|request| request.exchange).collect()
+        let made = self.made.iter();
+        made.filter(move |request| is_archived || request.is_shared)
     }
 }
 
-/// Runs the scripts of a page, if the crawl wants that, and replaces the `reading` of the page by
-/// one of its DOM.
+/// Runs the scripts of a page, if the crawl wants that. Returns the `reading` of the page, or one of
+/// its DOM in its place.
 ///
 /// # Errors
 /// [`Fault::Browser`] if the browser is gone for good; faults of the store.
@@ -67,12 +72,12 @@ pub(crate) async fn render(
     lease: &Lease,
     page: &Exchange,
     kind: Kind,
-    reading: &mut Reading,
-) -> Result<RenderedPage, Fault> {
+    mut reading: Reading,
+) -> Result<Reading, Fault> {
     let mode = context.policy.render.mode_of(&page.url.host());
     let renderer = context.renderer.as_ref();
-    let Some(renderer) = renderer.filter(|_| is_rendered(mode, kind, reading)) else {
-        return Ok(RenderedPage::default());
+    let Some(renderer) = renderer.filter(|_| is_rendered(mode, kind, &reading)) else {
+        return Ok(reading);
     };
     let network = Subrequests::new(context, renderer, lease);
     // A page waits for its requests and for a tab: other visits may have its slot.
@@ -84,23 +89,25 @@ pub(crate) async fn render(
         Err(RenderFailure::BrowserGone(cause)) => return Err(Fault::Browser(cause)),
         Err(failure) => {
             tracing::warn!(url = %page.url, %failure, "its scripts cannot be run");
-            return Ok(RenderedPage {
+            reading.rendered = RenderedPage {
                 result: Some(Rendered::Failed(failure.to_string())),
                 made,
                 ..RenderedPage::default()
-            });
+            };
+            return Ok(reading);
         }
     };
     let refused = rendering.refused.len();
     let html = with_findings(rendering, page.url.request().as_str());
     let dom = page.with_dom(Bytes::copy_from_slice(html.as_bytes()).into());
     reading.replace_by_dom(reading::read(context, &dom, kind).await?);
-    Ok(RenderedPage {
+    reading.rendered = RenderedPage {
         result: Some(Rendered::Dom { offset: None }),
         dom: Some(html.into()),
         made,
         refused,
-    })
+    };
+    Ok(reading)
 }
 
 /// Returns true if the scripts of a page are run.

@@ -71,6 +71,7 @@ pub(crate) fn with_page(
     visit.fate = admission.unjudged;
     visit.details.relevance = reading.relevance();
     visit.details.cuts.clone_from(&reading.cuts);
+    visit.details.rendered.clone_from(&reading.rendered.result);
     visit.payload = Some(reading.signature.payload);
     record_content(&mut visit, reading);
     if let Some(verdict) = &admission.verdict {

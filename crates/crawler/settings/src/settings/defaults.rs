@@ -4,9 +4,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use neardup::Features;
-use policy::{DuplicateLinks, IndexedPages, OffTopic, OnDuplicate, RenderMode, Requisites};
+use policy::{
+    DuplicateLinks, IndexedPages, OffTopic, OnDuplicate, RenderMode, RenderSandbox, Requisites,
+};
 use reading::Sitemaps;
-use render::Sandbox;
 use sinks::DigestAlgorithm;
 use sinks::warc::Packing;
 use store::DuplicateScope;
@@ -37,7 +38,7 @@ impl Default for Settings {
             languages: None,
             render: RenderMode::Off,
             browser: None,
-            render_sandbox: Sandbox::Namespaces,
+            render_sandbox: RenderSandbox::Namespaces,
             topic: None,
             topic_file: Vec::new(),
             topic_of_seeds: false,

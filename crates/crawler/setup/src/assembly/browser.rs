@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use messages::CommandError;
-use render::{Chromium, ChromiumOptions, Render};
+use policy::RenderSandbox;
+use render::{Chromium, ChromiumOptions, Render, Sandbox};
 use settings::{Settings, machine};
 
 /// Cores per tab: a page keeps a process of its own and the browser's busy.
@@ -19,7 +20,10 @@ pub(super) async fn start(settings: &Settings) -> Result<Option<Arc<dyn Render>>
     }
     let options = ChromiumOptions {
         program: settings.browser.clone(),
-        sandbox: settings.render_sandbox,
+        sandbox: match settings.render_sandbox {
+            RenderSandbox::Namespaces => Sandbox::Namespaces,
+            RenderSandbox::Flags => Sandbox::Flags,
+        },
         tabs: (machine::cores() / CORES_PER_TAB).max(1),
         user_agent: Some(settings.user_agent()),
         ..ChromiumOptions::default()

@@ -9,8 +9,9 @@
 //! | an unarchived page whose text is kept | `conversion` |
 //!
 //! A `resource` record for each robots.txt that was read on the way precedes these. If the scripts
-//! of the page were run, a `response` and a `request` for each of their requests follow, and, if the
-//! page has a record, a `conversion` with its DOM. A `metadata` record ends a visit with metadata.
+//! of the page were run, a `response` and a `request` for each of their requests follow, and a
+//! `conversion` with the DOM, if the page has a record. A `metadata` record ends a visit with
+//! metadata.
 
 use std::io;
 use std::net::SocketAddr;

@@ -1,0 +1,267 @@
+//! Pages that scripts fill, run by a real Chromium.
+//!
+//! Without a Chromium on PATH, these tests are ignored.
+
+use std::collections::BTreeSet;
+use std::process::Command;
+use std::time::Duration;
+
+use serde_json::Value;
+use testkit::{Gate, Reply, Server, Site};
+
+use crate::support::Crawl;
+use crate::support::pages::{html, prose};
+
+const HOST: &str = "app.test";
+const OTHER: &str = "api.test";
+
+/// Number of routes of the application.
+const ROUTES: u64 = 24;
+
+/// The script of the application. Each kind of page comes to its text in a way of its own.
+const APP: &str = r##"
+const number = Number(location.pathname.split('/').pop()) || 0;
+const kinds = {
+  // Data that is requested, as most frameworks do.
+  0: async () => (await fetch('/data/' + number)).text(),
+  // Data that comes late, after a timer.
+  1: async () => {
+    await new Promise(ready => setTimeout(ready, 300));
+    return (await fetch('/data/' + number)).text();
+  },
+  // Data of another host, which allows it.
+  2: () => new Promise(ready => {
+    const request = new XMLHttpRequest();
+    request.open('GET', OTHER + '/data/' + number);
+    request.onload = () => ready(request.responseText);
+    request.send();
+  }),
+  // A module that is imported.
+  3: async () => (await import('/part.js')).text(number),
+};
+kinds[number % 4]().then(data => {
+  const root = document.getElementById('root');
+  const show = number % 8 < 4 ? root : root.attachShadow({ mode: 'open' });
+  show.innerHTML = data;
+  document.title = 'Route ' + number;
+});
+"##;
+
+const PART: &str = "export const text = async number => (await fetch('/data/' + number)).text();";
+
+fn shell() -> Reply {
+    Reply::html(
+        "<!DOCTYPE html><html><head><title>App</title><script src=/app.js defer></script></head>\
+         <body><div id=root></div><noscript>Enable JavaScript.</noscript></body></html>",
+    )
+}
+
+fn text_of(number: u64) -> String {
+    // Route 23 is a copy.
+    prose(if number == 23 { 22 } else { number }, 120)
+}
+
+/// An application of 24 routes, whose text and links come as data.
+fn application() -> Site {
+    Site::new(|request| {
+        let path = request.path();
+        let port = request.port.unwrap_or_default();
+        let number = path.rsplit('/').next().and_then(|last| last.parse().ok());
+        match (path.split('/').nth(1).unwrap_or_default(), number) {
+            ("robots.txt", _) => Reply::text("User-agent: *\nDisallow: /data/7\n"),
+            ("app.js", _) => {
+                let other = format!("const OTHER = 'http://{OTHER}:{port}';");
+                Reply::document("text/javascript", format!("{other}{APP}"))
+            }
+            ("part.js", _) => Reply::document("text/javascript", PART),
+            ("data", Some(number)) => data(number),
+            ("" | "route", _) => shell(),
+            _ => Reply::status(404),
+        }
+    })
+}
+
+fn data(number: u64) -> Reply {
+    let links: String = (2 * number + 1..=2 * number + 2)
+        .filter(|next| *next < ROUTES)
+        .map(|next| format!("<a href=\"/route/{next}\">Next {next}</a> "))
+        .collect();
+    let heading = if number == 23 { 22 } else { number };
+    Reply::html(format!(
+        "<h1>Subject {}</h1><p>{}</p>{links}",
+        prose(heading + 500, 2),
+        text_of(number)
+    ))
+    .header("access-control-allow-origin", "*")
+}
+
+fn crawl(server: &Server) -> Crawl {
+    Crawl::of(server, &[HOST, OTHER])
+        .seeds(&[server.url(HOST, "/")])
+        .with(&["--render", "shells"])
+}
+
+fn route(server: &Server, number: u64) -> String {
+    match number {
+        0 => server.url(HOST, "/"),
+        number => server.url(HOST, &format!("/route/{number}")),
+    }
+}
+
+/// Returns the texts of `export --text`, by URL.
+fn texts(crawl: &Crawl) -> Vec<Value> {
+    crawl.json_lines(&["export", "crawl", "--text"])
+}
+
+#[test]
+#[cfg_attr(not(has_chromium), ignore = "Chromium is not installed")]
+fn every_route_of_an_application_is_archived_searched_and_followed_by_what_it_shows() {
+    let server = Server::spawn_thread(application());
+    let crawl = crawl(&server);
+    let summary = crawl.complete();
+    assert_eq!(summary["pages"], ROUTES, "{summary}");
+    assert_eq!(summary["rendered"], ROUTES, "{summary}");
+    // Route 7 has no data, by robots.txt.
+    assert_eq!(server.log().count(HOST, "/data/7"), 0);
+
+    // What a route shows is its text, and its copy is dropped.
+    let exported = texts(&crawl);
+    for number in (0..ROUTES - 1).filter(|number| *number != 7) {
+        let url = route(&server, number);
+        let page = exported.iter().find(|page| page["url"] == url.as_str());
+        let text = page.map_or("", |page| page["text"].as_str().unwrap_or_default());
+        assert!(text.contains(&text_of(number)), "{url}: {text:?}");
+    }
+    let copy = crawl.visit(&route(&server, 23));
+    assert_eq!(copy["verdict"], "exact-duplicate", "{copy}");
+    assert_eq!(copy["rendered"], "yes", "{copy}");
+
+    // Scripts were requested once, data once per route, pages never again.
+    let log = server.log();
+    assert_eq!(log.count(HOST, "/app.js"), 1);
+    assert_eq!(log.count(HOST, "/part.js"), 1);
+    for hit in &log {
+        let requests = log.of(&hit.host).filter(|other| other.target == hit.target);
+        assert_eq!(requests.count(), 1, "{} {}", hit.host, hit.target);
+    }
+
+    // Commands read what the scripts showed.
+    let word = text_of(5).split(' ').next().unwrap_or_default().to_owned();
+    let hits = crawl.json_lines(&["search", "crawl", &word]);
+    let urls: BTreeSet<&str> = hits.iter().filter_map(|hit| hit["url"].as_str()).collect();
+    assert!(urls.contains(route(&server, 5).as_str()), "{hits:?}");
+    let why = crawl.run_command(&["why", "crawl", &route(&server, 5)]);
+    assert!(why.output.contains("its scripts were run"), "{why:?}");
+    crawl.is_sound();
+
+    // A journal that is rebuilt from the archive says the same.
+    let before = crawl.visits();
+    let rebuilt = crawl.run_command(&["rebuild", "crawl", "--from-archive"]);
+    assert_eq!(rebuilt.code, Some(0), "{rebuilt:?}");
+    assert_eq!(crawl.visits(), before);
+    crawl.is_sound();
+    let again = crawl.complete();
+    assert_eq!(again["pages"], ROUTES, "nothing is left: {again}");
+    assert_eq!(server.log().len(), log.len(), "nothing is requested again");
+}
+
+#[test]
+#[cfg_attr(not(has_chromium), ignore = "Chromium is not installed")]
+fn a_site_without_such_pages_is_crawled_as_without_a_browser() {
+    let site = || {
+        Site::new(|request| match request.path() {
+            "/robots.txt" => Reply::status(404),
+            "/" => Reply::html(html(
+                "",
+                &format!("<p>{}</p><a href=/b>b</a>", prose(1, 80)),
+            )),
+            _ => Reply::html(html(
+                "<script src=/analytics.js></script>",
+                &format!("<p>{}</p>", prose(2, 80)),
+            )),
+        })
+    };
+    let (plain, rendered) = (Server::spawn_thread(site()), Server::spawn_thread(site()));
+    let without = Crawl::of(&plain, &[HOST]).seeds(&[plain.url(HOST, "/")]);
+    assert_eq!(without.complete()["rendered"], 0);
+    let with = crawl(&rendered);
+    assert_eq!(with.complete()["rendered"], 0);
+    let (without, with) = (plain.log(), rendered.log());
+    assert_eq!(without.targets(HOST), with.targets(HOST));
+}
+
+#[test]
+#[cfg_attr(not(has_chromium), ignore = "Chromium is not installed")]
+fn requests_of_scripts_keep_the_delay_of_their_host() {
+    let server = Server::spawn_thread(application());
+    let delay = Duration::from_millis(120);
+    let crawl = Crawl::polite(&server, &[HOST, OTHER], "120ms")
+        .seeds(&[server.url(HOST, "/")])
+        .with(&["--delay-factor=0", "--render=shells", "--max-pages=6"]);
+    crawl.complete();
+    let log = server.log();
+    assert!(log.len() > 12, "{}", log.len());
+    for host in [HOST, OTHER] {
+        let early: Vec<Duration> = log
+            .intervals(host)
+            .into_iter()
+            .filter(|interval| *interval < delay)
+            .collect();
+        assert_eq!(early, [], "{host}");
+    }
+}
+
+/// Returns the processes of browsers with this mark in their command line.
+fn browsers(mark: &str) -> Vec<String> {
+    let listed = Command::new("ps").args(["-eo", "args"]).output().unwrap();
+    let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
+    let marked = listed.lines().filter(|line| line.contains(mark));
+    marked.map(str::to_owned).collect()
+}
+
+/// A browser costs hundreds of megabytes: crawl4ai left 46 processes behind in 15 days.
+#[test]
+#[cfg_attr(not(has_chromium), ignore = "Chromium is not installed")]
+fn a_killed_crawl_leaves_no_browser_and_loses_no_page() {
+    let gate = Gate::new();
+    let held = gate.clone();
+    let application = application();
+    let server = Server::spawn_thread(Site::new(move |request| {
+        let reply = application.answer(request);
+        match request.path() {
+            "/data/3" => reply.hold(&held),
+            _ => reply,
+        }
+    }));
+    let mark = "killed-crawl-test";
+    let crawl = crawl(&server).with(&["--user-agent", "killed-crawl-test/1.0 (+a@b.example)"]);
+    let running = crawl.start();
+    gate.arrivals_blocking(1);
+    assert_ne!(browsers(mark), [] as [String; 0], "a browser runs");
+    running.kill();
+    // The kernel ends the processes of a namespace one after the other.
+    let mut left = browsers(mark);
+    for _ in 0..10_000 {
+        if left.is_empty() {
+            break;
+        }
+        std::thread::yield_now();
+        left = browsers(mark);
+    }
+    assert_eq!(left, [] as [String; 0]);
+    gate.open();
+    let summary = crawl.complete();
+    assert_eq!(summary["pages"], ROUTES, "{summary}");
+    crawl.is_sound();
+}
+
+#[test]
+fn a_missing_browser_is_an_error_that_names_the_remedy() {
+    let server = Server::spawn_thread(application());
+    let crawl = crawl(&server).with(&["--browser", "/nowhere/chromium"]);
+    let ended = crawl.run();
+    ended.assert_error(2, "/nowhere/chromium");
+    ended.assert_error(2, "--browser");
+    assert!(!crawl.out().exists(), "no directory is made");
+    assert_eq!(server.log().len(), 0, "nothing is requested");
+}
