@@ -207,7 +207,7 @@ fn requests_of_scripts_keep_the_delay_of_their_host() {
             .into_iter()
             .filter(|interval| *interval < delay)
             .collect();
-        assert_eq!(early, [], "{host}");
+        assert_eq!(early, [] as [Duration; 0], "{host}");
     }
 }
 

@@ -57,6 +57,10 @@ fn visible_text_is_read_block_by_block_with_white_space_folded() {
             "a",
         ),
         ("<template><p>t</template><svg><text>s</text></svg>a", "a"),
+        (
+            "<div><template shadowrootmode=open>shown<template>t</template></template></div>",
+            "shown",
+        ),
         ("<head><title>t</title></head><body>a", "a"),
         ("<textarea>typed</textarea><select><option>o</select>a", "a"),
         ("<!-- c --><?pi?>a", "a"),

@@ -4,6 +4,7 @@ use html5ever::{local_name, ns};
 use scraper::node::Element;
 
 use crate::html::names::names;
+use crate::html::tag_stream::is_shadow_mode;
 use crate::html::{class_names, region_flags};
 
 /// The layout of an element's text.
@@ -53,6 +54,8 @@ pub(crate) fn flow(element: &Element) -> Flow {
         };
     }
     match element.name.local {
+        // A shadow root, which browsers show.
+        local_name!("template") if is_shadow_root(element) => Flow::Inline,
         names![
             "script" "style" "noscript" "template" "title" "textarea" "select" "iframe" "noembed"
             "noframes" "object" "audio" "video" "canvas"
@@ -67,6 +70,12 @@ pub(crate) fn flow(element: &Element) -> Flow {
         names!["td" "th"] => Flow::Cell,
         _ => Flow::Inline,
     }
+}
+
+/// Returns true for a template that is attached as a shadow root (HTML standard, "declarative
+/// shadow roots").
+fn is_shadow_root(element: &Element) -> bool {
+    attribute(element, "shadowrootmode").is_some_and(is_shadow_mode)
 }
 
 /// Returns the flags that an element gives to its content, given the flags around it.

@@ -61,8 +61,6 @@ pub(crate) struct TagStream<'t> {
     budget: WorkBudget,
     /// Number of open templates; content of the outermost is inert.
     templates: usize,
-    /// Number of open shadow roots, which are shown.
-    shadows: usize,
     in_select: bool,
     /// Open roots of SVG and MathML, and the HTML integration points inside them.
     foreign: Vec<(TagName, Namespace)>,
@@ -81,7 +79,6 @@ impl<'t> TagStream<'t> {
             scanner,
             budget,
             templates: 0,
-            shadows: 0,
             in_select: false,
             foreign: Vec::new(),
         }
@@ -106,7 +103,7 @@ impl<'t> TagStream<'t> {
             .foreign
             .iter()
             .any(|&(_, space)| space == Namespace::Svg);
-        !self.in_select && self.shadows == 0 && !in_drawing
+        !self.in_select && !in_drawing
     }
 
     fn start(&mut self, tag: Tag<'t>) -> Option<StreamPiece<'t>> {
@@ -131,11 +128,7 @@ impl<'t> TagStream<'t> {
                 Namespace::Html,
             ) => StreamPiece::Raw(tag, name, self.scanner.raw(tag.name)),
             ("template", Namespace::Html) => {
-                if self.templates > 0 || !is_shadow_root(&tag) {
-                    self.templates += 1;
-                } else {
-                    self.shadows += 1;
-                }
+                self.templates += usize::from(self.templates > 0 || !is_shadow_root(&tag));
                 return None;
             }
             _ => {
@@ -192,7 +185,8 @@ impl<'t> TagStream<'t> {
         let name = TagName::of(tag);
         match name.as_str() {
             "template" if self.templates > 0 => self.templates -= 1,
-            "template" => self.shadows = self.shadows.saturating_sub(1),
+            // The end of a shadow root.
+            "template" => {}
             "select" => self.in_select = false,
             found => {
                 if let Some(at) = self

@@ -24,7 +24,6 @@ use crate::html::links::References;
 use crate::html::markdown::Structure;
 use crate::html::names::names;
 use crate::html::rest_contexts::RestContexts;
-use crate::html::tag_stream::is_shadow_mode;
 use crate::html::work_budget::WorkBudget;
 use crate::html::{anchor_text, language, refresh, region_flags};
 use for_scripts::{is_linked_data, is_run};
@@ -154,7 +153,7 @@ impl<'p> Walk<'p> {
         }
         let mut inside = self.element(node, element, around);
         if element.name.local == local_name!("template")
-            && !has_links_inside(element)
+            && flow(element) == Flow::Hidden
             && self.references.kinds.has(LinkKind::Script)
         {
             return Some(Around {
@@ -448,11 +447,10 @@ fn may_hold_links(name: &LocalName) -> bool {
 /// Returns true for elements whose links are the page's but whose text is not: drawings, and
 /// fallback content of media.
 fn has_links_inside(element: &Element) -> bool {
-    match element.name.local {
-        names!["svg" "object" "audio" "video" "canvas"] => true,
-        local_name!("template") => attribute(element, "shadowrootmode").is_some_and(is_shadow_mode),
-        _ => false,
-    }
+    matches!(
+        element.name.local,
+        names!["svg" "object" "audio" "video" "canvas"]
+    )
 }
 
 /// Returns true if an inner page has its own base. Such pages are rare and not read, because every
