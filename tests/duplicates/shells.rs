@@ -242,3 +242,19 @@ fn copies_of_a_static_page_stay_repeats() {
     assert_eq!(summary["needs_scripts"], 0, "{summary}");
     assert_eq!(patterns_closed(&crawl)[0]["pattern"], "app.test/copy/{n}");
 }
+
+/// A server that puts a nonce or a build time into its shell sends other bytes and the same words
+/// for each route.
+#[test]
+fn no_route_of_an_application_is_lost_if_its_shells_differ_in_a_nonce() {
+    let server = Server::spawn_thread(Site::new(|request| match request.path() {
+        "/" => list((1..20).map(route)),
+        "/robots.txt" => Reply::status(404),
+        path => shell(&format!("<meta name=nonce content='{path}'>"), ""),
+    }));
+    let crawl = crawl(&server, "/");
+    let summary = crawl.complete();
+    assert_eq!(summary["unique"], 20, "{summary}");
+    assert_eq!(summary["needs_scripts"], 19, "{summary}");
+    crawl.is_sound();
+}

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use journal::{Fate, Page, Reason, SAME_BYTES, StoreFault};
+use journal::{Fate, Page, Reason, SAME_BYTES, SAME_TEXT, StoreFault};
 use neardup::MatchKind;
 use policy::{Following, OnDuplicate};
 use sinks::Keeping;
@@ -115,20 +115,20 @@ impl Admission {
         }
     }
 
-    /// Returns the admission of a page that needs its scripts and has the bytes of the page `of`,
-    /// which is archived. The equal bytes are archived once and prove nothing.
-    /// If scripts were run (`is_of_dom`), the DOM is what is equal.
-    fn shell(of: &Page, is_of_dom: bool, following: Following) -> Self {
-        let reason = format!(
-            "{SAME_BYTES} as {}, which proves nothing under another path",
-            of.url
-        );
-        let keeping = match is_of_dom {
-            true => Keeping::Whole,
-            false => Keeping::Revisit {
-                of: archived_at(of),
-            },
+    /// Returns the admission of a page that needs its scripts and repeats the page `of`, which is
+    /// archived. Equal bytes are archived once and prove nothing. If scripts were run
+    /// (`is_of_dom`), the DOM is what is equal.
+    fn shell(of: &Original, is_of_dom: bool, following: Following) -> Self {
+        let is_same_bytes = of.match_kind == MatchKind::SamePayload && !is_of_dom;
+        let (what, keeping) = match is_same_bytes {
+            true => {
+                let of = archived_at(&of.page);
+                (SAME_BYTES, Keeping::Revisit { of })
+            }
+            false => (SAME_TEXT, Keeping::Whole),
         };
+        let of = &of.page.url;
+        let reason = format!("{what} as {of}, which proves nothing under another path");
         Self {
             reason: Some(Reason::said(reason)),
             keeping,
@@ -216,7 +216,7 @@ pub(crate) async fn admit(
     let judged = judge(context, &page, reading, compared.as_ref(), canonical).await?;
     if let Some(shell) = &judged.shell {
         return Ok(Admission::shell(
-            &shell.page,
+            shell,
             reading.is_of_dom,
             links_of_repeat(context, lease, shell, following),
         ));

@@ -36,8 +36,12 @@ pub(crate) async fn judge(
             shell: None,
         });
     };
+    let content = match (original.match_kind, &reading.signature.text) {
+        (MatchKind::SameText, Some(text)) => text.digest,
+        _ => reading.signature.payload,
+    };
     let signature = PageSignature {
-        payload: name(page, reading.signature.payload),
+        payload: name(page, content),
         text: None,
     };
     let by_path = context.index.admit(page, &signature, None).await?;
@@ -57,20 +61,24 @@ pub(crate) async fn judge(
     })
 }
 
-/// Returns the page with the same bytes under another path, if the page needs its scripts.
+/// Returns the page with the same bytes or text under another path, if the page needs its scripts.
 fn of_other_path<'v>(page: &Page, reading: &Reading, verdict: &'v Verdict) -> Option<&'v Original> {
     let document = reading.document.as_ref()?;
     // A page with the same bytes is never retained.
     let Verdict::Duplicate(original) = verdict else {
         return None;
     };
-    let is_shell = document.needs_scripts && original.match_kind == MatchKind::SamePayload;
+    let is_same = matches!(
+        original.match_kind,
+        MatchKind::SamePayload | MatchKind::SameText
+    );
+    let is_shell = document.needs_scripts && is_same;
     (is_shell && path(page) != path(&original.page)).then_some(original)
 }
 
-/// Returns the name of a shell under its path, in place of the payload's name.
-fn name(page: &Page, payload: u128) -> u128 {
-    PayloadDigest::of(format!("{payload:032x} {}", path(page)).as_bytes()).name()
+/// Returns the name of a shell under its path, in place of the name of its bytes or text.
+fn name(page: &Page, content: u128) -> u128 {
+    PayloadDigest::of(format!("{content:032x} {}", path(page)).as_bytes()).name()
 }
 
 /// Returns the path of a page, the same with and without a slash or an index file at its end.
