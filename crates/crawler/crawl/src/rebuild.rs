@@ -410,8 +410,4 @@ fn match_kind(record: &VisitRecord) -> MatchKind {
 }
 
 #[cfg(test)]
-#[expect(
-    clippy::unwrap_used,
-    reason = "what the helpers unwrap is part of the test"
-)]
 mod tests;

@@ -392,8 +392,4 @@ fn notes(block: &[u8]) -> Vec<(String, String)> {
 }
 
 #[cfg(test)]
-#[expect(
-    clippy::unwrap_used,
-    reason = "what the helpers unwrap is part of the test"
-)]
 mod tests;

@@ -21,10 +21,6 @@ pub mod pair;
 pub mod patterns;
 mod readable_crawl;
 #[cfg(test)]
-#[expect(
-    clippy::unwrap_used,
-    reason = "what the helpers unwrap is part of the test"
-)]
 mod rendered_visits;
 pub mod similar;
 pub mod skipped;

@@ -389,8 +389,4 @@ pub fn end_of(archive: &Path) -> Result<Option<ArchiveEnd>, CommandError> {
 }
 
 #[cfg(test)]
-#[expect(
-    clippy::unwrap_used,
-    reason = "what the helpers unwrap is part of the test"
-)]
 mod tests;

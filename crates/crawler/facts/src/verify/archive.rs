@@ -479,8 +479,4 @@ impl Counts {
 }
 
 #[cfg(test)]
-#[expect(
-    clippy::unwrap_used,
-    reason = "what the helpers unwrap is part of the test"
-)]
 mod tests;

@@ -4,6 +4,7 @@
 //! 4xx or 5xx) are ignored, so they do not hide an earlier page. Memory use is about a kilobyte per
 //! capture.
 
+use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::path::PathBuf;
 
@@ -164,6 +165,13 @@ impl Targets {
     }
 }
 
+/// Returns the order of two files in the best reading order.
+fn by_place(one: &UnpackedFile, other: &UnpackedFile) -> Ordering {
+    let order = |file: &UnpackedFile| (file.place.file, file.place.offset);
+    let places = order(one).cmp(&order(other));
+    places.then_with(|| one.url.cmp(&other.url))
+}
+
 /// Returns the DOMs of the rendered pages of all crawls, by the records of the pages. The index has
 /// no line for a DOM.
 fn doms(inputs: &[Input], positions: &HashMap<String, usize>) -> HashMap<Place, Place> {
@@ -307,12 +315,7 @@ impl Captures {
                 });
             }
         }
-        files.sort_by(|one, other| {
-            let order = |file: &UnpackedFile| (file.place.file, file.place.offset);
-            order(one)
-                .cmp(&order(other))
-                .then_with(|| one.url.cmp(&other.url))
-        });
+        files.sort_by(by_place);
         let names = FileNames::assign(files.iter().map(|file| (file.url.clone(), file.kind)));
         let mut targets = Targets {
             files,

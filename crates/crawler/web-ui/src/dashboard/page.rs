@@ -233,6 +233,7 @@ fn facts(visit: &VisitRecord) -> Vec<Fact> {
             is_url: true,
         })
     }
+    let yes = |is_so: bool| is_so.then(|| "yes".to_owned());
     let some = |count: u64| Some(count).filter(|count| *count > 0).map(format::count);
     let place = visit.warc_file.as_ref().zip(visit.warc_offset);
     let facts = [
@@ -253,10 +254,7 @@ fn facts(visit: &VisitRecord) -> Vec<Fact> {
             "Words",
             visit.details.words.map(|words| format::count(words.into())),
         ),
-        Fact::of(
-            "Needs scripts",
-            visit.details.needs_scripts.then(|| "yes".to_owned()),
-        ),
+        Fact::of("Needs scripts", yes(visit.details.needs_scripts)),
         Fact::of("Rendered", visit.details.rendered.as_ref().map(rendered)),
         Fact::of("Character set", visit.charset.clone()),
         Fact::of("Language", visit.language.clone()),
@@ -265,10 +263,7 @@ fn facts(visit: &VisitRecord) -> Vec<Fact> {
             visit.fingerprint.map(|print| print.to_string()),
         ),
         address("Repeats", visit.duplicate_of.as_ref()),
-        Fact::of(
-            "Of an earlier crawl",
-            visit.of_earlier.then(|| "yes".to_owned()),
-        ),
+        Fact::of("Of an earlier crawl", yes(visit.of_earlier)),
         Fact::of(
             "Distance",
             visit.distance.map(|bits| format!("{bits} bits")),
