@@ -81,8 +81,11 @@ pub async fn visit(context: &Arc<CrawlContext>, lease: Lease) -> Result<Outcome,
     // archive → index → settle
     let record = visit_record::with_page(&lease, page, &chain.exchanges, &reading, &admission);
     let mut notes = notes(context, &chain.exchanges, &reading, &admission);
-    let queued = outlinks::queued(&record, &admission.keeping, &links.discovered);
-    notes.extend(queued);
+    notes.extend(outlinks::queued(
+        &record,
+        &admission.keeping,
+        &links.discovered,
+    ));
     let visit = Visit {
         subrequests: reading.rendered.exchanges(&admission.keeping),
         dom: reading.rendered.dom,

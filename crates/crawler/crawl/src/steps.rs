@@ -6,6 +6,7 @@ pub(crate) mod conditional;
 pub(crate) mod redirects;
 
 pub(crate) mod reading;
+pub(crate) mod rendered_page;
 pub(crate) mod rendering;
 pub(crate) mod subrequests;
 

@@ -17,7 +17,7 @@ use crate::context::CrawlContext;
 use crate::fault::Fault;
 use crate::runtime::adaptive_signatures::AdaptiveSignatures;
 use crate::runtime::focus::{Focus, JudgedPage};
-use crate::steps::rendering::RenderedPage;
+use crate::steps::rendered_page::RenderedPage;
 use crate::steps::{limits, listings};
 
 /// The kind of a response.

@@ -9,7 +9,6 @@ use bytes::Bytes;
 use journal::Rendered;
 use policy::RenderMode;
 use render::{PageSource, RenderFailure, Rendering};
-use sinks::{Keeping, MetadataField};
 use store::Lease;
 use web::{Exchange, Media};
 
@@ -17,53 +16,14 @@ use crate::context::CrawlContext;
 use crate::fault::Fault;
 use crate::runtime::renderer::Renderer;
 use crate::steps::reading::{self, Kind, Reading};
-use crate::steps::subrequests::{Subrequest, Subrequests};
-use crate::steps::visit_record;
+use crate::steps::rendered_page::RenderedPage;
+use crate::steps::subrequests::Subrequests;
 
 /// Number of tabs that may crash with a page before it is read without its scripts.
 const TABS: usize = 2;
 
-/// The result of running the scripts of a page; empty if they were not run.
-#[derive(Default)]
-pub(crate) struct RenderedPage {
-    /// The result for the journal.
-    pub(crate) result: Option<Rendered>,
-    /// Its DOM as HTML.
-    pub(crate) dom: Option<Box<str>>,
-    /// The requests of its scripts.
-    made: Vec<Subrequest>,
-    /// Number of requests that were not sent.
-    refused: usize,
-}
-
-impl RenderedPage {
-    /// Returns fields for the archive about the requests of a page that is kept like this.
-    pub(crate) fn notes(&self, keeping: &Keeping) -> impl Iterator<Item = MetadataField> {
-        let counts = [
-            (visit_record::RENDER_REQUESTS, self.kept(keeping).count()),
-            (visit_record::RENDER_REFUSED, self.refused),
-        ];
-        let counts = counts.into_iter().filter(|(_, count)| *count > 0);
-        counts.map(|(name, count)| (name, count.to_string()))
-    }
-
-    /// Returns the exchanges that are archived with a page that is kept like this.
-    pub(crate) fn exchanges(&self, keeping: &Keeping) -> Vec<Exchange> {
-        let kept = self.kept(keeping);
-        kept.map(|request| request.exchange.clone()).collect()
-    }
-
-    /// Returns the requests that are archived: all of them, or those of shared parts if the page
-    /// itself is not archived.
-    fn kept(&self, keeping: &Keeping) -> impl Iterator<Item = &Subrequest> {
-        let is_archived = !matches!(keeping, Keeping::NotArchived | Keeping::TextOnly { .. });
-        let made = self.made.iter();
-        made.filter(move |request| is_archived || request.is_shared)
-    }
-}
-
-/// Runs the scripts of a page, if the crawl wants that. Returns the `reading` of the page, or one of
-/// its DOM in its place.
+/// Runs the scripts of a page, if the crawl wants that. Returns the `reading` of the page, or one
+/// of its DOM in its place.
 ///
 /// # Errors
 /// [`Fault::Browser`] if the browser is gone for good; faults of the store.

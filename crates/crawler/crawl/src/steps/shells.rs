@@ -16,6 +16,10 @@ use store::{Original, Verdict};
 use crate::context::CrawlContext;
 use crate::steps::reading::Reading;
 
+/// Maximum number of words of a notice that a page needs its scripts; those of the usual frameworks
+/// have 9 to 15. A shell whose bytes differ by a nonce has such a text, a short page a longer one.
+const NOTICE: u32 = 17;
+
 /// The verdict on a page, given that the bytes of a shell say nothing about other paths.
 pub(crate) struct ShellVerdict {
     pub(crate) verdict: Verdict,
@@ -68,10 +72,12 @@ fn of_other_path<'v>(page: &Page, reading: &Reading, verdict: &'v Verdict) -> Op
     let Verdict::Duplicate(original) = verdict else {
         return None;
     };
-    let is_same = matches!(
-        original.match_kind,
-        MatchKind::SamePayload | MatchKind::SameText
-    );
+    let words = reading.signature.text.as_ref().map(|text| text.words);
+    let is_same = match original.match_kind {
+        MatchKind::SamePayload => true,
+        MatchKind::SameText => words.unwrap_or_default() <= NOTICE,
+        MatchKind::Near { .. } => false,
+    };
     let is_shell = document.needs_scripts && is_same;
     (is_shell && path(page) != path(&original.page)).then_some(original)
 }

@@ -32,6 +32,7 @@ use crate::runtime::politeness;
 use crate::runtime::renderer::Renderer;
 use crate::runtime::shared_parts::{MAX_PART, Part};
 use crate::steps::permission::{self, Permission};
+use crate::steps::rendered_page::Subrequest;
 
 /// Maximum number of requests of a page.
 const MAX_REQUESTS: usize = 200;
@@ -66,13 +67,6 @@ pub(crate) struct Subrequests<'a> {
     pub(crate) renderer: &'a Renderer,
     pub(crate) lease: &'a Lease,
     sent: Mutex<Sent>,
-}
-
-/// A request of a page's scripts with its response.
-pub(crate) struct Subrequest {
-    pub(crate) exchange: Exchange,
-    /// True for a part that pages share.
-    pub(crate) is_shared: bool,
 }
 
 /// The requests of a page so far.

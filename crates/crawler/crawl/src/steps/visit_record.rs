@@ -306,12 +306,6 @@ pub(crate) const NEEDS_SCRIPTS: &str = "needs-scripts";
 /// The field of a page whose scripts were run: `yes`, or `failed: ` and the reason.
 pub(crate) const RENDERED: &str = "rendered";
 
-/// The field with the number of requests of a page's scripts that were not sent.
-pub(crate) const RENDER_REFUSED: &str = "render-refused";
-
-/// The field with the number of exchanges of a page's scripts that follow the page.
-pub(crate) const RENDER_REQUESTS: &str = "render-requests";
-
 /// The value of [`RENDERED`] for a page that was judged by its DOM.
 const RENDERED_DOM: &str = "yes";
 

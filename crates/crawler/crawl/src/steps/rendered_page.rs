@@ -1,0 +1,57 @@
+//! A page whose scripts were run, as far as the journal and the archive get it.
+
+use journal::Rendered;
+use sinks::{Keeping, MetadataField};
+use web::Exchange;
+
+/// The field with the number of requests of a page's scripts that were not sent.
+const RENDER_REFUSED: &str = "render-refused";
+
+/// The field with the number of exchanges of a page's scripts that follow the page.
+const RENDER_REQUESTS: &str = "render-requests";
+
+/// A request of a page's scripts with its response.
+pub(crate) struct Subrequest {
+    pub(crate) exchange: Exchange,
+    /// True for a part that pages share.
+    pub(crate) is_shared: bool,
+}
+
+/// The result of running the scripts of a page; empty if they were not run.
+#[derive(Default)]
+pub(crate) struct RenderedPage {
+    /// The result for the journal.
+    pub(crate) result: Option<Rendered>,
+    /// Its DOM as HTML.
+    pub(crate) dom: Option<Box<str>>,
+    /// The requests of its scripts.
+    pub(crate) made: Vec<Subrequest>,
+    /// Number of requests that were not sent.
+    pub(crate) refused: usize,
+}
+
+impl RenderedPage {
+    /// Returns fields for the archive about the requests of a page that is kept like this.
+    pub(crate) fn notes(&self, keeping: &Keeping) -> impl Iterator<Item = MetadataField> {
+        let counts = [
+            (RENDER_REQUESTS, self.kept(keeping).count()),
+            (RENDER_REFUSED, self.refused),
+        ];
+        let counts = counts.into_iter().filter(|(_, count)| *count > 0);
+        counts.map(|(name, count)| (name, count.to_string()))
+    }
+
+    /// Returns the exchanges that are archived with a page that is kept like this.
+    pub(crate) fn exchanges(&self, keeping: &Keeping) -> Vec<Exchange> {
+        let kept = self.kept(keeping);
+        kept.map(|request| request.exchange.clone()).collect()
+    }
+
+    /// Returns the requests that are archived: all of them, or those of shared parts if the page
+    /// itself is not archived.
+    fn kept(&self, keeping: &Keeping) -> impl Iterator<Item = &Subrequest> {
+        let is_archived = !matches!(keeping, Keeping::NotArchived | Keeping::TextOnly { .. });
+        let made = self.made.iter();
+        made.filter(move |request| is_archived || request.is_shared)
+    }
+}
