@@ -160,6 +160,7 @@ pub fn rebuild_visit(
         // The archive's notes have the relevance.
         focus: None,
         kind: Kind::of(&found),
+        render: policy::RenderMode::Off,
     };
     let follow = |record: &VisitRecord, page: &Exchange, reading: &Reading, is_retained| {
         let links = ArchivedLinks {

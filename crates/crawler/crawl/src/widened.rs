@@ -126,6 +126,7 @@ pub fn links_of_archived(
         // The record has the relevance.
         focus: None,
         kind: Kind::of(&found),
+        render: policy::RenderMode::Off,
     };
     let reading = reader.read_archived(exchange);
     let is_retained = record.fate.is_duplicate() && before.on_duplicate == OnDuplicate::Drop;

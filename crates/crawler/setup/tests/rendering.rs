@@ -420,6 +420,18 @@ fn a_page_that_cannot_be_rendered_is_kept_as_it_was_received() {
     assert!(visit.is_unrendered_shell());
 }
 
+/// Scripts come at the pace of their hosts, and the first page of a site with a hundred of them
+/// took longer than its limit. They are at hand the second time.
+#[test]
+fn a_page_that_takes_too_long_is_rendered_once_more() {
+    let shown = dom("Slow", &words("tide"), "/");
+    let ended = Crawl::of(&[("/", Reply::html(SHELL))])
+        .script("/", |browser, url| browser.takes_long(url, &shown))
+        .run();
+    assert_eq!(ended.browser.rendered().len(), 2);
+    assert!(ended.archived_text("/").contains("tide7"));
+}
+
 #[test]
 fn a_browser_that_starts_no_more_ends_the_crawl_and_loses_no_page() {
     let gone = || RenderFailure::BrowserGone("no memory".to_owned());

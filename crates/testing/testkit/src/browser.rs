@@ -6,8 +6,8 @@ use std::sync::{Mutex, PoisonError};
 use async_trait::async_trait;
 use http::{HeaderMap, Method};
 use render::{
-    BrowserAnswer, BrowserRequest, PageNetwork, PageSource, RefusedRequest, Render, RenderFailure,
-    RenderLimits, Rendering, RequestKind,
+    BrowserAnswer, BrowserRequest, Cut, PageNetwork, PageSource, RefusedRequest, Render,
+    RenderFailure, RenderLimits, Rendering, RequestKind,
 };
 
 /// A renderer that looks up in a table what the scripts of a page do. The DOM of a page without an
@@ -27,6 +27,8 @@ enum PageScript {
         dom: String,
         navigations: Vec<String>,
     },
+    /// The first time they take too long, and then they show this DOM.
+    TakesLong(String),
     /// They end the rendering.
     Fails(RenderFailure),
 }
@@ -65,6 +67,12 @@ impl ScriptedBrowser {
             navigations: vec![target.to_owned()],
         };
         self.with(url, script)
+    }
+
+    /// Adds a page whose scripts take too long the first time, and then show this DOM.
+    #[must_use]
+    pub fn takes_long(self, url: &str, dom: &str) -> Self {
+        self.with(url, PageScript::TakesLong(dom.to_owned()))
     }
 
     /// Adds a page that cannot be rendered.
@@ -123,6 +131,18 @@ impl Render for ScriptedBrowser {
         match self.scripts.get(&url).cloned() {
             None => {}
             Some(PageScript::Fails(failure)) => return Err(failure),
+            Some(PageScript::TakesLong(dom)) => {
+                let is_first = self
+                    .rendered()
+                    .iter()
+                    .filter(|other| **other == url)
+                    .count()
+                    == 1;
+                match is_first {
+                    true => rendering.cut_by = Some(Cut::Wall),
+                    false => rendering.html = dom,
+                }
+            }
             Some(PageScript::Shows {
                 requests,
                 dom,

@@ -61,6 +61,7 @@ impl Crawl {
             signatures: &self.signatures,
             focus: None,
             kind: Kind::of(found),
+            render: policy::RenderMode::Off,
         };
         let page = page(true);
         let received = reader.read_archived(&page);

@@ -185,6 +185,7 @@ fn read_here(context: &CrawlContext, kept: &KeptPage) -> Result<ComparedText, St
         signatures: &context.adaptive_signatures,
         focus: None,
         kind: Kind::Page,
+        render: policy::RenderMode::Off,
     };
     let reading = reader.read_archived(&exchange);
     let document = reading.document.as_ref().ok_or("it cannot be read")?;

@@ -8,7 +8,7 @@ use fetch::MemoryShare;
 use http::header::CONTENT_TYPE;
 use journal::{Cut, DiscoveredUrl, Relevance, UnreadFormat};
 use neardup::PageSignature;
-use policy::Policy;
+use policy::{Policy, RenderMode};
 use reading::page_text;
 use sinks::{DigestAlgorithm, PayloadDigest};
 use web::{Body, Decoded, Document, Exchange, ListingKind, Media, Warning};
@@ -63,6 +63,8 @@ pub(crate) struct Reading {
     pub(crate) judged: Option<JudgedPage>,
     /// True if the page as received has next to no text without its scripts.
     pub(crate) needs_scripts: bool,
+    /// True for a page that is to be judged by its DOM, once its scripts ran.
+    pub(crate) awaits_dom: bool,
     /// True if all of this except `payload` and `needs_scripts` was read from the DOM of the page,
     /// after its scripts ran.
     pub(crate) is_of_dom: bool,
@@ -104,7 +106,28 @@ pub(crate) async fn read(
     exchange: &Exchange,
     kind: Kind,
 ) -> Result<Reading, Fault> {
-    let reader = Reader::new(context, kind);
+    read_by(context, exchange, Reader::new(context, kind, exchange)).await
+}
+
+/// Reads a response whose scripts cannot be run, like [`read`].
+///
+/// # Errors
+/// As for [`read`].
+pub(crate) async fn read_as_received(
+    context: &Arc<CrawlContext>,
+    exchange: &Exchange,
+    kind: Kind,
+) -> Result<Reading, Fault> {
+    let reader = Reader::new(context, kind, exchange);
+    let render = RenderMode::Off;
+    read_by(context, exchange, Reader { render, ..reader }).await
+}
+
+async fn read_by(
+    context: &Arc<CrawlContext>,
+    exchange: &Exchange,
+    reader: Reader<'_>,
+) -> Result<Reading, Fault> {
     let is_small = exchange
         .body
         .held()
@@ -112,7 +135,7 @@ pub(crate) async fn read(
     let reading = if is_small && !reader.may_grow_topic() {
         reader.try_read(exchange)
     } else {
-        read_elsewhere(context, exchange, kind).await
+        read_elsewhere(context, exchange, reader).await
     };
     let reading = reading
         .unwrap_or_else(|| reader.read_bytes_only(exchange))
@@ -140,13 +163,17 @@ fn is_coded(exchange: &Exchange) -> bool {
 async fn read_elsewhere(
     context: &Arc<CrawlContext>,
     exchange: &Exchange,
-    kind: Kind,
+    reader: Reader<'_>,
 ) -> Option<io::Result<Reading>> {
+    let (kind, render) = (reader.kind, reader.render);
     let growth = if is_coded(exchange) { USUAL_GROWTH } else { 1 };
     let likely = exchange.body.len().saturating_mul(growth).min(LARGE_BODY);
     let share = context.memory.page(likely * READING_FACTOR).await;
     let (context_too, exchange_too) = (Arc::clone(context), exchange.clone());
-    let unless_large = move || Reader::new(&context_too, kind).read_unless_large(&exchange_too);
+    let unless_large = move || {
+        let reader = Reader::new(&context_too, kind, &exchange_too);
+        Reader { render, ..reader }.read_unless_large(&exchange_too)
+    };
     if let Some(reading) = context.compute(unless_large).await?.transpose() {
         return Some(reading.map(|reading| reading.with(share)));
     }
@@ -154,7 +181,10 @@ async fn read_elsewhere(
     let largest = context.policy.reading.max_decoded * READING_FACTOR;
     let share = context.memory.large_page(largest).await;
     let (context_too, exchange) = (Arc::clone(context), exchange.clone());
-    let whole = move || Reader::new(&context_too, kind).read(&exchange);
+    let whole = move || {
+        let reader = Reader::new(&context_too, kind, &exchange);
+        Reader { render, ..reader }.read(&exchange)
+    };
     let reading = context.compute(whole).await?;
     Some(reading.map(|reading| reading.with(share)))
 }
@@ -193,16 +223,38 @@ pub(crate) struct Reader<'a> {
     /// The topic, if pages are judged by one.
     pub(crate) focus: Option<&'a Focus>,
     pub(crate) kind: Kind,
+    /// The pages that are not judged as received, because their scripts will be run.
+    pub(crate) render: RenderMode,
 }
 
 impl<'a> Reader<'a> {
-    fn new(context: &'a CrawlContext, kind: Kind) -> Self {
+    fn new(context: &'a CrawlContext, kind: Kind, exchange: &Exchange) -> Self {
+        let mode = || context.policy.render.mode_of(&exchange.url.host());
         Self {
             policy: &context.policy,
             signatures: &context.adaptive_signatures,
             focus: context.focus.as_ref(),
             kind,
+            render: context
+                .renderer
+                .as_ref()
+                .map(|_| mode())
+                .unwrap_or_default(),
         }
+    }
+
+    /// Returns true if the scripts of a page will be run. It is judged by its DOM, so that its text
+    /// counts once.
+    fn awaits_dom(self, document: &Document, is_listing: bool) -> bool {
+        let is_page = matches!(self.kind, Kind::Seed | Kind::Page)
+            && document.media == Media::Html
+            && !is_listing;
+        is_page
+            && match self.render {
+                RenderMode::Off => false,
+                RenderMode::Shells => document.needs_scripts,
+                RenderMode::All => true,
+            }
     }
 
     /// Returns true if the page may become an example of the topic, which is then rebuilt.
@@ -242,8 +294,10 @@ impl<'a> Reader<'a> {
         let (payload, name) = digests(self.policy, &exchange.body)?;
         let listing = self.listing(exchange, decoded);
         let document = reading::document(&self.policy.reading, exchange, decoded, listing);
+        let awaits_dom = self.awaits_dom(&document, listing.is_some());
         // Only pages are compared by text: similar texts say little about files of data.
-        let is_compared = document.media == Media::Html && self.kind != Kind::Requisite;
+        let is_compared =
+            document.media == Media::Html && self.kind != Kind::Requisite && !awaits_dom;
         let text = is_compared.then(|| page_text(&document, self.policy.reading.main_content));
         // Signature and topic are made from the same hashes of the words.
         let hashed = text.map(|text| self.signatures.hashed(text.text));
@@ -263,6 +317,7 @@ impl<'a> Reader<'a> {
             }),
             signature: self.signatures.signature(name, text),
             needs_scripts: document.needs_scripts,
+            awaits_dom,
             is_of_dom: false,
             rendered: RenderedPage::default(),
             document: Some(document),
@@ -290,6 +345,7 @@ impl<'a> Reader<'a> {
             signature: self.signatures.signature(name, None),
             document: None,
             needs_scripts: false,
+            awaits_dom: false,
             is_of_dom: false,
             rendered: RenderedPage::default(),
             listing: None,

@@ -7,10 +7,9 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use journal::Rendered;
-use policy::RenderMode;
-use render::{PageSource, RenderFailure, Rendering};
+use render::{Cut, PageSource, RenderFailure, Rendering};
 use store::Lease;
-use web::{Exchange, Media};
+use web::Exchange;
 
 use crate::context::CrawlContext;
 use crate::fault::Fault;
@@ -19,7 +18,8 @@ use crate::steps::reading::{self, Kind, Reading};
 use crate::steps::rendered_page::RenderedPage;
 use crate::steps::subrequests::Subrequests;
 
-/// Number of tabs that may crash with a page before it is read without its scripts.
+/// Number of tabs that a page may crash before it is read without its scripts, or that may take too
+/// long.
 const TABS: usize = 2;
 
 /// Runs the scripts of a page, if the crawl wants that. Returns the `reading` of the page, or one
@@ -34,9 +34,8 @@ pub(crate) async fn render(
     kind: Kind,
     mut reading: Reading,
 ) -> Result<Reading, Fault> {
-    let mode = context.policy.render.mode_of(&page.url.host());
     let renderer = context.renderer.as_ref();
-    let Some(renderer) = renderer.filter(|_| is_rendered(mode, kind, &reading)) else {
+    let Some(renderer) = renderer.filter(|_| reading.awaits_dom) else {
         return Ok(reading);
     };
     let network = Subrequests::new(context, renderer, lease);
@@ -49,6 +48,7 @@ pub(crate) async fn render(
         Err(RenderFailure::BrowserGone(cause)) => return Err(Fault::Browser(cause)),
         Err(failure) => {
             tracing::warn!(url = %page.url, %failure, "its scripts cannot be run");
+            reading = reading::read_as_received(context, page, kind).await?;
             reading.rendered = RenderedPage {
                 result: Some(Rendered::Failed(failure.to_string())),
                 made,
@@ -60,7 +60,7 @@ pub(crate) async fn render(
     let refused = rendering.refused.len();
     let html = with_findings(rendering, page.url.request().as_str());
     let dom = page.with_dom(Bytes::copy_from_slice(html.as_bytes()).into());
-    reading.replace_by_dom(reading::read(context, &dom, kind).await?);
+    reading.replace_by_dom(reading::read_as_received(context, &dom, kind).await?);
     reading.rendered = RenderedPage {
         result: Some(Rendered::Dom { offset: None }),
         dom: Some(html.into()),
@@ -70,23 +70,7 @@ pub(crate) async fn render(
     Ok(reading)
 }
 
-/// Returns true if the scripts of a page are run.
-fn is_rendered(mode: RenderMode, kind: Kind, reading: &Reading) -> bool {
-    let Some(document) = &reading.document else {
-        return false;
-    };
-    let is_page = matches!(kind, Kind::Seed | Kind::Page)
-        && document.media == Media::Html
-        && reading.listing.is_none();
-    is_page
-        && match mode {
-            RenderMode::Off => false,
-            RenderMode::Shells => document.needs_scripts,
-            RenderMode::All => true,
-        }
-}
-
-/// Runs the scripts of a page in a tab, and once more if that crashes.
+/// Runs the scripts of a page in a tab, and once more if that crashes or takes too long.
 async fn run(
     context: &Arc<CrawlContext>,
     renderer: &Renderer,
@@ -99,9 +83,15 @@ async fn run(
     loop {
         let rendering = renderer.render.render(&source, network, &renderer.limits);
         match rendering.await {
-            Err(RenderFailure::TabCrashed) if tabs < TABS => tabs += 1,
+            Err(RenderFailure::TabCrashed) if tabs < TABS => {}
+            // Its scripts have come at the pace of their hosts; now they are at hand.
+            Ok(Rendering {
+                cut_by: Some(Cut::Wall),
+                ..
+            }) if tabs < TABS => {}
             ended => return ended,
         }
+        tabs += 1;
     }
 }
 
