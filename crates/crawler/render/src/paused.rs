@@ -29,6 +29,7 @@ pub(crate) struct Paused {
 pub(crate) fn read(params: &Value, session: &str) -> Option<Paused> {
     let request = &params["request"];
     let resource = params["resourceType"].as_str().unwrap_or_default();
+    let headers = headers(&request["headers"]);
     Some(Paused {
         id: params["requestId"].as_str()?.to_owned(),
         session: session.to_owned(),
@@ -37,15 +38,16 @@ pub(crate) fn read(params: &Value, session: &str) -> Option<Paused> {
         request: BrowserRequest {
             url: request["url"].as_str()?.to_owned(),
             method: Method::from_bytes(request["method"].as_str()?.as_bytes()).ok()?,
-            headers: headers(&request["headers"]),
+            kind: kind(resource, &headers),
+            headers,
             body: body(request),
-            kind: kind(resource),
         },
     })
 }
 
-fn kind(resource: &str) -> RequestKind {
+fn kind(resource: &str, headers: &HeaderMap) -> RequestKind {
     match resource {
+        "Other" if is_of_worker(headers) => RequestKind::Script,
         "Document" => RequestKind::Frame,
         "Script" => RequestKind::Script,
         "Stylesheet" => RequestKind::Style,
@@ -55,6 +57,15 @@ fn kind(resource: &str) -> RequestKind {
         "XHR" | "Fetch" | "EventSource" | "Preflight" => RequestKind::Data,
         _ => RequestKind::Other,
     }
+}
+
+/// Returns true for the script of a worker. Chromium gives it no type of its own, and sends only
+/// `Accept: */*` and the referrer; an icon accepts pictures, a prefetch has a purpose. The script of
+/// a service worker is marked, and not run: it would stand between the page and the crawler.
+fn is_of_worker(headers: &HeaderMap) -> bool {
+    let accepts_all = headers.get("accept").is_some_and(|accept| accept == "*/*");
+    let marks = ["service-worker", "purpose", "sec-purpose", "user-agent"];
+    accepts_all && !marks.iter().any(|mark| headers.contains_key(*mark))
 }
 
 /// Returns the headers that are valid; scripts can make others.

@@ -209,13 +209,16 @@ async fn requests_of_frames_and_workers_go_through_the_network() {
         ),
     ]);
     let body = "<iframe src=https://other.test/frame></iframe>
-        <script>new Worker('/worker.js')</script>";
+        <script>new Worker('/worker.js'); navigator.serviceWorker.register('/service.js')</script>";
     let rendering = rendered(body, &network).await;
     let asked = network.asked();
     for (url, kind) in [
         ("https://other.test/frame", RequestKind::Frame),
         ("https://other.test/of-frame", RequestKind::Data),
+        ("https://shell.test/worker.js", RequestKind::Script),
         ("https://shell.test/of-worker", RequestKind::Data),
+        ("https://shell.test/favicon.ico", RequestKind::Other),
+        ("https://shell.test/service.js", RequestKind::Other),
     ] {
         assert!(asked.contains(&(url.to_owned(), kind)), "{url}: {asked:?}");
     }
