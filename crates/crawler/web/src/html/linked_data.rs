@@ -104,11 +104,13 @@ impl<'de> Visitor<'de> for LinkedValue<'_> {
     }
 
     fn visit_str<E>(self, text: &str) -> Result<(), E> {
+        if self.found.len() == MAX_URLS || matches!(self.meaning, Meaning::Unread | Meaning::Other)
+        {
+            return Ok(());
+        }
         // Many programs escape it as in markup.
         let url = text.trim().replace("&amp;", "&");
-        if self.found.len() < MAX_URLS
-            && let Some(kind) = self.meaning.kind_of(&url)
-        {
+        if let Some(kind) = self.meaning.kind_of(&url) {
             self.found.push((url, kind));
         }
         Ok(())
