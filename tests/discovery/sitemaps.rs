@@ -131,6 +131,36 @@ fn a_further_sitemap_is_read_after_the_pages_of_the_earlier_ones() {
     }
 }
 
+/// Google's extensions for pictures and films name parts of the listed page, not pages.
+#[test]
+fn pictures_and_films_of_a_sitemap_are_requisites() {
+    const SITEMAP: &str = "<urlset><url><loc>/listed</loc>\
+        <image:image><image:loc>/i.jpg</image:loc></image:image>\
+        <video:video><video:thumbnail_loc>/t.jpg</video:thumbnail_loc>\
+        <video:content_loc>/v.mp4</video:content_loc><video:player_loc>/player</video:player_loc>\
+        </video:video></url></urlset>";
+    const PARTS: [&str; 3] = ["/i.jpg", "/t.jpg", "/v.mp4"];
+    for (options, requisites) in [(&[][..], 0), (&["--page-requisites"], PARTS.len())] {
+        let (server, crawl) = site(&["site.test/map.xml"], |_, path| match path {
+            "/map.xml" => Some(xml(SITEMAP)),
+            "/favicon.ico" => Some(Reply::status(404)),
+            _ if PARTS.contains(&path) => Some(Reply::document("image/jpeg", path.to_owned())),
+            _ => None,
+        });
+        let summary = crawl.with(options).complete();
+        assert_eq!(
+            summary["pages"], 3,
+            "the seed, the sitemap and a page: {summary}"
+        );
+        let asked = asked(&server);
+        let parts = asked
+            .iter()
+            .filter(|target| PARTS.contains(&target.as_str()));
+        assert_eq!(parts.count(), requisites, "{asked:?}");
+        assert!(!asked.contains(&"/player".to_owned()), "{asked:?}");
+    }
+}
+
 #[test]
 fn pages_that_only_a_compressed_sitemap_in_an_index_lists_are_crawled() {
     let (server, crawl) = site(&["site.test/index.xml"], |_, path| match path {

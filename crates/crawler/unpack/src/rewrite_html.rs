@@ -3,13 +3,18 @@
 //! lol_html copies everything but the changed attributes verbatim. Its text is UTF-8 here: many
 //! pages declare their charset only in the response header, which a file does not have.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
+use std::ops::Range;
 
 use lol_html::errors::RewritingError;
 use lol_html::html_content::{ContentType, Element};
 use lol_html::{RewriteStrSettings, element, rewrite_str, text};
 use url::Url;
-use web::{UrlForm, attribute_value, refresh_url, srcset_urls, url_attributes};
+use web::{
+    LazyValue, UrlForm, attribute_value, is_preview, lazy_value, refresh_url, srcset_urls,
+    url_attributes,
+};
 
 use crate::conversion::{Conversion, Rewritten};
 use crate::rewrite_css;
@@ -112,19 +117,26 @@ fn rewrite(element: &mut Element<'_, '_>, conversion: &mut Conversion<'_>) {
             element.remove_attribute("href");
             return;
         }
-        "meta" => {
-            meta(element, conversion);
-            return;
-        }
+        "meta" => meta(element, conversion),
         _ => {}
     }
-    for (name, form) in url_attributes() {
+    let names: Vec<String> = element
+        .attributes()
+        .iter()
+        .map(|found| found.name())
+        .collect();
+    let is_here = |name: &str| names.iter().any(|here| here == name);
+    for (name, form) in url_attributes().iter().filter(|(name, _)| is_here(name)) {
         let Some(found) = value(element, name) else {
             continue;
         };
         match form {
             UrlForm::Url => link(element, name, &found, conversion),
-            UrlForm::Candidates => set(element, name, &srcset(&found, conversion)),
+            UrlForm::Candidates => {
+                let converted = converted_in(&found, srcset_urls(&found), conversion);
+                set(element, name, &converted.text);
+            }
+            UrlForm::Lazy => lazy(element, name, &found, conversion),
         }
     }
     if let Some(style) = value(element, "style") {
@@ -135,6 +147,23 @@ fn rewrite(element: &mut Element<'_, '_>, conversion: &mut Conversion<'_>) {
     }
 }
 
+/// Converts the links in an attribute of a lazy loader.
+fn lazy(element: &mut Element<'_, '_>, name: &str, value: &str, conversion: &mut Conversion<'_>) {
+    let text = match lazy_value(name, value) {
+        LazyValue::Css => rewrite_css::convert(value, true, conversion),
+        LazyValue::Places(places) => {
+            let converted = converted_in(value, places.into_iter(), conversion);
+            if converted.has_inward {
+                remove_guards(element);
+            }
+            converted.text
+        }
+    };
+    if text != value {
+        set(element, name, &text);
+    }
+}
+
 /// Converts the link in an attribute.
 fn link(element: &mut Element<'_, '_>, name: &str, link: &str, conversion: &mut Conversion<'_>) {
     let Some(converted) = conversion.convert(link) else {
@@ -142,18 +171,25 @@ fn link(element: &mut Element<'_, '_>, name: &str, link: &str, conversion: &mut 
     };
     set(element, name, &converted.link);
     if converted.is_inward {
-        for guard in GUARDS {
-            element.remove_attribute(guard);
-        }
+        remove_guards(element);
     }
 }
 
-/// Rewrites a `<meta>`: the charset, a redirect, a policy.
+fn remove_guards(element: &mut Element<'_, '_>) {
+    for guard in GUARDS {
+        element.remove_attribute(guard);
+    }
+}
+
+/// Rewrites a `<meta>`: the charset, a picture for previews, a redirect, a policy.
 fn meta(element: &mut Element<'_, '_>, conversion: &mut Conversion<'_>) {
     if element.has_attribute("charset") {
         set(element, "charset", "utf-8");
     }
     let content = value(element, "content").unwrap_or_default();
+    if is_preview(|name| value(element, name).map(Cow::Owned), &content) {
+        link(element, "content", &content, conversion);
+    }
     match value(element, "http-equiv").map(|name| name.trim().to_ascii_lowercase()) {
         Some(name) if name == "content-type" => {
             set(element, "content", "text/html; charset=utf-8");
@@ -174,28 +210,43 @@ fn meta(element: &mut Element<'_, '_>, conversion: &mut Conversion<'_>) {
     }
 }
 
-/// Converts the candidates of a `srcset`.
-fn srcset(set: &str, conversion: &mut Conversion<'_>) -> String {
-    let mut text = String::with_capacity(set.len());
-    let mut copied = 0;
-    for place in srcset_urls(set) {
-        if let Some(converted) = conversion.convert(&set[place.clone()]) {
-            text.push_str(&set[copied..place.start]);
+/// A value with converted links.
+struct ConvertedValue {
+    text: String,
+    /// True if a link points to a file.
+    has_inward: bool,
+}
+
+/// Converts the links in these places of a value, for example of a `srcset`.
+fn converted_in(
+    value: &str,
+    places: impl Iterator<Item = Range<usize>>,
+    conversion: &mut Conversion<'_>,
+) -> ConvertedValue {
+    let mut text = String::with_capacity(value.len());
+    let (mut copied, mut has_inward) = (0, false);
+    for place in places {
+        if let Some(converted) = conversion.convert(&value[place.clone()]) {
+            text.push_str(&value[copied..place.start]);
             // A comma at the end of a URL would end the candidate.
             let link = converted.link;
             let bare = link.trim_end_matches(',');
             text.push_str(bare);
             text.push_str(&"%2C".repeat(link.len() - bare.len()));
             copied = place.end;
+            has_inward |= converted.is_inward;
         }
     }
-    text.push_str(&set[copied..]);
-    text
+    text.push_str(&value[copied..]);
+    ConvertedValue { text, has_inward }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use proptest::prelude::*;
+    use web::{CanonicalForm, LinkKind, LinkKinds, PageUrl, ReadLimits, ResponseMetadata, read};
 
     use super::*;
     use crate::LinkCounts;
@@ -256,6 +307,113 @@ mod tests {
     }
 
     #[test]
+    fn what_a_lazy_loader_reads_leads_to_files() {
+        for (html, expected) in [
+            ("<img data-src=/in.png>", "<img data-src=\"../in.png\">"),
+            (
+                "<img DATA-SRC=/in.png data-src=/in2.png crossorigin>",
+                "<img DATA-SRC=\"../in.png\" data-src=/in2.png>",
+            ),
+            (
+                "<p data-lazy-srcset='/in.png 1x, out.png 2x, {{a}} 3x'>",
+                "<p data-lazy-srcset=\"../in.png 1x, http://s.test/dir/out.png 2x, {{a}} 3x\">",
+            ),
+            (
+                "<p data-src='/in.png, /in2.png'>",
+                "<p data-src=\"../in.png, ../in2.png\">",
+            ),
+            (
+                "<p data-bg=\"url('/in.png')\">",
+                "<p data-bg=\"url(&quot;../in.png&quot;)\">",
+            ),
+            (
+                "<p data-bg='linear-gradient(red, rgba(0,0,0,.5)), url(/in.png)'>",
+                "<p data-bg=\"linear-gradient(red, rgba(0,0,0,.5)), url(&quot;../in.png&quot;)\">",
+            ),
+            (
+                "<p data-src='{{a.png}}' data-bg='true'>",
+                "<p data-src='{{a.png}}' data-bg='true'>",
+            ),
+            (
+                "<p data-lazy=1.5 data-other=/in.png>",
+                "<p data-lazy=1.5 data-other=/in.png>",
+            ),
+            (
+                "<meta property=og:image content=/in.png><meta name=twitter:player content=/in>",
+                "<meta property=og:image content=\"../in.png\">\
+                 <meta name=twitter:player content=/in>",
+            ),
+        ] {
+            assert_eq!(rewritten(html).text, expected, "{html}");
+        }
+    }
+
+    /// The crawl fetched what lazy loaders read, and the files pointed to the web.
+    #[test]
+    fn every_attribute_of_the_table_of_links_is_rewritten() {
+        for (name, form) in url_attributes() {
+            let descriptor = match form {
+                UrlForm::Url | UrlForm::Lazy => "",
+                UrlForm::Candidates => " 2x",
+            };
+            let html = format!("<p title=x {name}='/in.png{descriptor}'>");
+            let expected = format!("<p title=x {name}=\"../in.png{descriptor}\">");
+            let found = rewritten(&html);
+            assert_eq!(found.text, expected, "{html}");
+            assert_eq!(found.links.inward, 1, "{html}");
+        }
+    }
+
+    /// Returns the URLs that a crawl with page requisites finds in a page.
+    fn urls_of_the_crawl(html: &str) -> BTreeSet<String> {
+        let form = CanonicalForm::default();
+        let url = PageUrl::parse("http://s.test/dir/page", &form).unwrap();
+        let metadata = ResponseMetadata {
+            content_type: Some("text/html; charset=utf-8"),
+            ..ResponseMetadata::of(&url)
+        };
+        let limits = ReadLimits {
+            kinds: LinkKinds::PAGES.with(LinkKind::Requisite),
+            ..ReadLimits::default()
+        };
+        let links = read(html.as_bytes(), &metadata, &form, &limits).links;
+        let written = links.iter().filter(|link| !link.is_implied);
+        written.map(|link| link.url.as_str().to_owned()).collect()
+    }
+
+    fn lazy_attributes() -> Vec<&'static str> {
+        let all = url_attributes().iter();
+        let lazy = all.filter(|(_, form)| *form == UrlForm::Lazy);
+        lazy.map(|(name, _)| *name).collect()
+    }
+
+    /// Generates values of attributes: URLs, lists of them, CSS, templates, and data.
+    fn value_of_attribute() -> impl Strategy<Value = String> {
+        let url = "(/|\\./|http://o\\.test/)?[a-z]{1,3}(\\([a-z]\\)|,)?\\.jpg";
+        let word = prop_oneof![
+            8 => url.prop_map(|url: String| url),
+            1 => prop::sample::select(vec![
+                "", "true", "1.5", "#a.b", "{{a.b}}", "[[a.b]]", "red", "data:a/b,c", "2x", "/",
+                "\"a.b\"", "javascript:a.b", "rgba(0,0,0,.5)", ".a", "mailto:a@b.c", "//o.test/a",
+            ]).prop_map(str::to_owned),
+        ];
+        let around = prop::sample::select(vec![
+            ("", ""),
+            ("", ""),
+            ("url(", ")"),
+            ("url(\"", "\")"),
+            ("", " 2x"),
+            (" ", " "),
+            ("linear-gradient(red, ", ")"),
+            ("[\"", "\"]"),
+            ("{\"a\": \"", "\"}"),
+        ]);
+        let part = (word, around).prop_map(|(word, (start, end))| format!("{start}{word}{end}"));
+        let separator = prop::sample::select(vec![", ", ",", " ", ",\n"]);
+        (prop::collection::vec(part, 1..4), separator).prop_map(|(parts, by)| parts.join(by))
+    }
+
+    #[test]
     fn a_base_holds_for_all_links_and_is_removed() {
         let html = "<a href=x></a><base href=/in/ target=_top><base href=/no/><a href='#f'></a>";
         let found = rewritten(html);
@@ -304,6 +462,23 @@ mod tests {
             html in "(<p>|</p>|<b title=x>|<!--|-->|<style>|</style>|&amp;|[a-z<>\"'é ]){0,30}",
         ) {
             prop_assert_eq!(rewritten(&html).text, html);
+        }
+
+        /// The crawl's reader of links is the oracle.
+        #[test]
+        fn a_page_is_rewritten_where_the_crawl_finds_urls_and_nowhere_else(
+            element in prop::sample::select(vec!["img", "p", "iframe", "a", "amp-img", "meta"]),
+            name in prop::sample::select(lazy_attributes()),
+            value in value_of_attribute(),
+        ) {
+            let html = format!("<{element} {name}='{value}'>");
+            let asked = RefCell::new(BTreeSet::new());
+            let file_of = |url: &str| {
+                asked.borrow_mut().insert(url.to_owned());
+                None
+            };
+            rewrite_html(&html, "http://s.test/dir/page", &file_of).unwrap();
+            prop_assert_eq!(asked.into_inner(), urls_of_the_crawl(&html), "{}", html);
         }
 
         #[test]

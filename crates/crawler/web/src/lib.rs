@@ -51,8 +51,8 @@ pub use crate::html::{
     ResponseMetadata, UnknownRelation, read,
 };
 pub use crate::html::{
-    CssUrl, UrlForm, attribute_value, css_urls, page_text, refresh_url, sheet_text, srcset_urls,
-    url_attributes,
+    CssUrl, LazyValue, UrlForm, attribute_value, css_urls, is_preview, lazy_value, page_text,
+    refresh_url, sheet_text, srcset_urls, url_attributes,
 };
 pub use crate::html::{TextLanguage, text_language};
 

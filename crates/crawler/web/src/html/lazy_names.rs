@@ -4,7 +4,7 @@ use crate::letter_case::starts_with_ignore_case;
 
 /// Attributes of the lazy loaders in use: lazysizes, lozad, vanilla-lazyload, Lazy Load of jQuery,
 /// a3 Lazy Load, WP Rocket, Jetpack, Google's pagespeed, Rocket Loader, Flickity.
-const LAZY: &[&str] = &[
+pub(crate) const LAZY: &[&str] = &[
     "data-src",
     "data-srcset",
     "data-original",
@@ -19,8 +19,11 @@ const LAZY: &[&str] = &[
     "data-lazyload",
     "data-bg",
     "data-bg-src",
+    "data-bg-multi",
+    "data-bg-hidpi",
     "data-background",
     "data-background-image",
+    "data-background-image-set",
     "data-image",
     "data-image-src",
     "data-img",

@@ -186,6 +186,8 @@ fn of_html<'p>(name: &str, element: &impl AttributeSource<'p>, references: &mut 
         match attribute.form {
             UrlForm::Url => add(references, value, kind),
             UrlForm::Candidates => add_candidates(references, value),
+            // They may be on any element: `lazy_attributes` reads them.
+            UrlForm::Lazy => {}
         }
     }
 }

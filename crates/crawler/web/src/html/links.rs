@@ -158,15 +158,6 @@ impl<'p> References<'p> {
         Some(index)
     }
 
-    /// Adds a reference that the page needs, although its kind does not imply that.
-    pub(crate) fn add_needed(&mut self, href: Cow<'p, str>, kind: LinkKind) {
-        let index = self.found.len();
-        self.add(href, kind, "");
-        if let Some(added) = self.found.get_mut(index) {
-            added.is_needed = true;
-        }
-    }
-
     /// Adds the icon that browsers request for a page that names none (HTML Standard, section
     /// 4.6.7.8): every page of a host implies the same one. `headed` contains the links in header
     /// fields.

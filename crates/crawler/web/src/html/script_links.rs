@@ -20,25 +20,25 @@ const MAX_TRIES: usize = 50_000;
 /// Maximum length of a URL in bytes.
 const LONGEST: usize = 2_048;
 
-/// Collects the URLs of a script, or of linked data, which also names pictures.
-pub(crate) fn gather(script: &str, is_data: bool, references: &mut References<'_>) {
-    for (url, is_page) in urls(script) {
-        if is_page {
-            references.add(Cow::Owned(url), LinkKind::Script, "");
-        } else if is_data {
-            references.add_needed(Cow::Owned(url), LinkKind::Script);
-        }
+/// Collects the URLs of a script.
+pub(crate) fn gather(script: &str, references: &mut References<'_>) {
+    for url in urls(script) {
+        references.add(Cow::Owned(url), LinkKind::Script, "");
     }
-    if !is_data {
-        for module in modules(script) {
-            references.add(Cow::Owned(module), LinkKind::Requisite, "");
-        }
+    for module in modules(script) {
+        references.add(Cow::Owned(module), LinkKind::Requisite, "");
     }
 }
 
-/// Returns the URLs in a script, in document order, as a page would write them, with true if the
-/// extension allows a page.
-fn urls(script: &str) -> Vec<(String, bool)> {
+/// Returns true for a URL that a script may write for a page: a complete one, or a path from the
+/// root.
+pub(crate) fn is_address_of_page(url: &str) -> bool {
+    (url.starts_with('/') || has_scheme(url.as_bytes())) && is_address(url) && may_be_a_page(url)
+}
+
+/// Returns the URLs in a script whose extension allows a page, in document order, as a page would
+/// write them.
+fn urls(script: &str) -> Vec<String> {
     let mut found = Vec::new();
     let bytes = script.as_bytes();
     let mut at = 0;
@@ -70,9 +70,8 @@ fn urls(script: &str) -> Vec<(String, bool)> {
         }
         tries += 1;
         let (url, end) = read(script, start, quote);
-        if is_whole(bytes, start, end, quote) && is_address(&url) {
-            let is_page = may_be_a_page(&url);
-            found.push((url, is_page));
+        if is_whole(bytes, start, end, quote) && is_address(&url) && may_be_a_page(&url) {
+            found.push(url);
         }
         at = end.max(at + 1);
     }
@@ -214,7 +213,13 @@ fn is_host(rest: &str) -> bool {
     count > 1 && labels.all(|label| label.starts_with(char::is_alphanumeric))
 }
 
-fn may_be_a_page(url: &str) -> bool {
+/// Returns true for a URL whose extension allows a page.
+pub(crate) fn may_be_a_page(url: &str) -> bool {
+    !extension(url).is_some_and(|extension| is_one_of(extension, NO_PAGES))
+}
+
+/// Returns the file extension of a URL.
+pub(crate) fn extension(url: &str) -> Option<&str> {
     let path = match url.split_once("://").filter(|_| !url.starts_with('/')) {
         Some((_, rest)) => rest
             .find(['/', '?', '#'])
@@ -222,11 +227,8 @@ fn may_be_a_page(url: &str) -> bool {
         None => url,
     };
     let path = path.split(['?', '#']).next().unwrap_or_default();
-    let extension = path
-        .rsplit('/')
-        .next()
-        .and_then(|file| file.rsplit_once('.'));
-    !extension.is_some_and(|(_, extension)| is_one_of(extension, NO_PAGES))
+    let (_, extension) = path.rsplit('/').next()?.rsplit_once('.')?;
+    Some(extension)
 }
 
 /// Returns the modules that a script imports by `import`, `export … from` and `import()`, in
@@ -279,14 +281,7 @@ const NO_PAGES: &[&str] = &[
 
 #[cfg(test)]
 mod tests {
-    use super::modules;
-
-    fn urls(script: &str) -> Vec<String> {
-        let urls = super::urls(script).into_iter();
-        urls.filter(|(_, is_page)| *is_page)
-            .map(|(url, _)| url)
-            .collect()
-    }
+    use super::{modules, urls};
 
     #[test]
     fn whole_urls_and_quoted_paths_are_found_and_pieces_are_not() {
@@ -374,17 +369,5 @@ mod tests {
             expected.sort_unstable();
             assert_eq!(found, expected, "{script}");
         }
-    }
-
-    #[test]
-    fn pictures_are_told_from_pages() {
-        let found = super::urls("{\"image\": \"http://a.example/i.jpg\", \"url\": \"/p\"}");
-        assert_eq!(
-            found,
-            [
-                ("http://a.example/i.jpg".to_owned(), false),
-                ("/p".to_owned(), true)
-            ]
-        );
     }
 }

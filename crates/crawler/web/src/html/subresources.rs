@@ -109,7 +109,7 @@ fn of_script(
     let mut references = References::new(limits);
     let mut budget = WorkBudget::new(limits.stream_effort);
     if budget.take(work_budget::of_raw(&text)) {
-        script_links::gather(&text, false, &mut references);
+        script_links::gather(&text, &mut references);
     }
     (references, budget)
 }

@@ -2,12 +2,14 @@
 //!
 //! It covers every attribute with a URL in the HTML standard's index of attributes, the obsolete
 //! ones in section 16.2, and the elements of AMP; `docs/guide/links.md` explains each. The readers
-//! of links collect the rows that are links ([`crate::html::link_attributes`]). A page that is
-//! moved needs all of them, on any element: [`url_attributes`].
+//! of links collect the rows that are links ([`crate::html::link_attributes`]), and the attributes
+//! of lazy loaders on any element ([`crate::html::lazy_attributes`]). A page that is moved needs
+//! all of them, on any element: [`url_attributes`].
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
+use crate::html::lazy_names::LAZY;
 use crate::html::link::LinkKind;
 
 /// An attribute of some elements.
@@ -27,6 +29,8 @@ pub enum UrlForm {
     Url,
     /// A list of image candidates (HTML standard, section 4.8.4.2.1).
     Candidates,
+    /// What a lazy loader reads: [`lazy_value`](crate::lazy_value) finds the URLs in it.
+    Lazy,
 }
 
 /// The kind of an attribute's link.
@@ -158,6 +162,7 @@ pub fn url_attributes() -> &'static [(&'static str, UrlForm)] {
         let html = HTML.iter().flat_map(|(_, attributes)| *attributes);
         let mut all: BTreeMap<_, _> = html.map(|found| (found.name, found.form)).collect();
         all.extend(FOREIGN_HREFS.map(|name| (name, UrlForm::Url)));
+        all.extend(LAZY.iter().map(|name| (*name, UrlForm::Lazy)));
         all.into_iter().collect()
     });
     &ALL

@@ -78,7 +78,7 @@ pub fn sheet_text<'b>(body: &'b [u8], content_type: Option<&str>) -> Cow<'b, str
 }
 
 /// Returns the place of `part`, a slice of `whole`.
-fn place_in(whole: &str, part: &str) -> Range<usize> {
+pub(crate) fn place_in(whole: &str, part: &str) -> Range<usize> {
     let start = part.as_ptr() as usize - whole.as_ptr() as usize;
     start..start + part.len()
 }

@@ -3,32 +3,59 @@
 use std::borrow::Cow;
 
 use super::Walk;
-use crate::html::lazy_attributes::{self, is_preview, looks_like_a_url};
+use crate::html::css::CssContext;
+use crate::html::lazy_attributes::{LazyValue, is_preview, lazy_value};
 use crate::html::link::LinkKind;
 use crate::html::link_attributes::AttributeSource;
-use crate::html::{script_links, work_budget};
+use crate::html::{linked_data, script_links, work_budget};
 use crate::http::media_type::essence;
 
 impl<'p> Walk<'p> {
     /// Reads the URLs of a script, or of linked data, which also names pictures.
     pub(super) fn script(&mut self, script: &str, is_data: bool) {
-        if self.references.kinds.has(LinkKind::Script)
-            && self.budget.take(work_budget::of_raw(script))
-        {
-            script_links::gather(script, is_data, &mut self.references);
+        let kinds = self.references.kinds;
+        let may_refer = kinds.has(LinkKind::Script) || is_data && kinds.has(LinkKind::Requisite);
+        if may_refer && self.budget.take(work_budget::of_raw(script)) {
+            match is_data {
+                true => linked_data::gather(script, &mut self.references),
+                false => script_links::gather(script, &mut self.references),
+            }
         }
     }
 
     /// Reads the URLs that an HTML element keeps for scripts.
     pub(super) fn kept_for_scripts(&mut self, name: &str, element: &impl AttributeSource<'p>) {
-        if self.references.kinds.has(LinkKind::Requisite) || name == "iframe" {
-            lazy_attributes::gather(name, element, &mut self.references);
-        }
+        self.lazy(name, element);
         if self.references.kinds.has(LinkKind::Script) {
             for script in element.scripts() {
                 // In a URL, quotation marks are mostly encoded.
                 let script = script.replace("%27", "'").replace("%22", "\"");
                 self.script(&script, false);
+            }
+        }
+    }
+
+    /// Reads the URLs in the attributes of lazy loaders.
+    fn lazy(&mut self, name: &str, element: &impl AttributeSource<'p>) {
+        let kind = match name {
+            "iframe" | "frame" => LinkKind::Frame,
+            _ => LinkKind::Requisite,
+        };
+        if !self.references.kinds.has(kind) {
+            return;
+        }
+        for name in element.lazy_names() {
+            let Some(value) = element.value(name) else {
+                continue;
+            };
+            match lazy_value(name, &value) {
+                LazyValue::Css => self.style(&value, CssContext::Attribute),
+                LazyValue::Places(places) => {
+                    for place in places {
+                        let url = Cow::Owned(value[place].to_owned());
+                        self.references.add(url, kind, "");
+                    }
+                }
             }
         }
     }
@@ -45,25 +72,13 @@ impl<'p> Walk<'p> {
 
     /// Reads the picture or film in `<meta>` for previews of the page.
     pub(super) fn preview(&mut self, meta: &impl AttributeSource<'p>, content: &str) {
-        let url = content.trim();
         if self.references.kinds.has(LinkKind::Requisite)
-            && names_preview(meta)
-            && looks_like_a_url(url)
+            && is_preview(|name| meta.value(name), content)
         {
-            let url = Cow::Owned(url.to_owned());
+            let url = Cow::Owned(content.trim().to_owned());
             self.references.add(url, LinkKind::Requisite, "");
         }
     }
-}
-
-/// Returns true for `<meta>` that names a picture or a film for previews of the page.
-fn names_preview<'p>(meta: &impl AttributeSource<'p>) -> bool {
-    let is_named = |name| meta.value(name).is_some_and(|name| is_preview(name.trim()));
-    let is_image = || {
-        meta.value("itemprop")
-            .is_some_and(|name| name.trim() == "image")
-    };
-    is_named("property") || is_named("name") || is_named("itemprop") || is_image()
 }
 
 /// Returns true for the type of a script that is linked data (JSON-LD).
