@@ -1,6 +1,7 @@
 //! Pages that scripts fill, run by a real Chromium.
 //!
-//! Without a Chromium on PATH, these tests are ignored.
+//! Without a Chromium on PATH, these tests are ignored. `RENDERED_ROUTES` is the number of routes of
+//! the application whose text and links are all compared (by default 24).
 
 use std::collections::BTreeSet;
 use std::process::Command;
@@ -9,24 +10,21 @@ use std::time::Duration;
 use serde_json::Value;
 use testkit::{Gate, Reply, Server, Site};
 
+use crate::support::environment::of_environment;
 use crate::support::pages::{html, prose};
 use crate::support::{Crawl, KEY};
 
 const HOST: &str = "app.test";
 const OTHER: &str = "api.test";
 
-/// Number of routes of the application.
-const ROUTES: u64 = 24;
+/// An application. Its last two routes show the same, and robots.txt forbids the data of the one
+/// before. Its routes are a tree, so these have no links.
+#[derive(Clone, Copy)]
+struct Application {
+    routes: u64,
+}
 
-/// The route whose data robots.txt forbids, and the routes that only its data links to.
-const HIDDEN: u64 = 7;
-const UNKNOWN: [u64; 2] = [15, 16];
-
-/// The routes that show the same.
-const COPIES: [u64; 2] = [22, 23];
-
-/// Number of routes that a crawl finds.
-const FOUND: u64 = ROUTES - UNKNOWN.len() as u64;
+const SMALL: Application = Application { routes: 12 };
 
 /// The script of the application. Each kind of page comes to its text in a way of its own.
 const APP: &str = r##"
@@ -66,49 +64,55 @@ fn shell() -> Reply {
     )
 }
 
-fn text_of(number: u64) -> String {
-    prose(subject(number), 120)
-}
-
-fn subject(number: u64) -> u64 {
-    if COPIES.contains(&number) {
-        COPIES[0]
-    } else {
-        number
+impl Application {
+    fn copies(self) -> [u64; 2] {
+        [self.routes - 2, self.routes - 1]
     }
-}
 
-/// An application of 24 routes, whose text and links come as data.
-fn application() -> Site {
-    Site::new(|request| {
-        let path = request.path();
-        let port = request.port.unwrap_or_default();
-        let number = path.rsplit('/').next().and_then(|last| last.parse().ok());
-        match (path.split('/').nth(1).unwrap_or_default(), number) {
-            ("robots.txt", _) => Reply::text("User-agent: *\nDisallow: /data/7\n"),
-            ("app.js", _) => {
-                let other = format!("const OTHER = 'http://{OTHER}:{port}';");
-                Reply::document("text/javascript", format!("{other}{APP}"))
+    fn hidden(self) -> u64 {
+        self.routes - 3
+    }
+
+    fn text_of(self, number: u64) -> String {
+        prose(self.subject(number), 120)
+    }
+
+    fn subject(self, number: u64) -> u64 {
+        number.min(self.copies()[0])
+    }
+
+    fn site(self) -> Site {
+        Site::new(move |request| {
+            let path = request.path();
+            let port = request.port.unwrap_or_default();
+            let number = path.rsplit('/').next().and_then(|last| last.parse().ok());
+            match (path.split('/').nth(1).unwrap_or_default(), number) {
+                ("robots.txt", _) => {
+                    let hidden = self.hidden();
+                    Reply::text(format!("User-agent: *\nDisallow: /data/{hidden}$\n"))
+                }
+                ("app.js", _) => {
+                    let other = format!("const OTHER = 'http://{OTHER}:{port}';");
+                    Reply::document("text/javascript", format!("{other}{APP}"))
+                }
+                ("part.js", _) => Reply::document("text/javascript", PART),
+                ("data", Some(number)) => self.data(number),
+                ("" | "route", _) => shell(),
+                _ => Reply::status(404),
             }
-            ("part.js", _) => Reply::document("text/javascript", PART),
-            ("data", Some(number)) => data(number),
-            ("" | "route", _) => shell(),
-            _ => Reply::status(404),
-        }
-    })
-}
+        })
+    }
 
-fn data(number: u64) -> Reply {
-    let links: String = (2 * number + 1..=2 * number + 2)
-        .filter(|next| *next < ROUTES)
-        .map(|next| format!("<a href=\"/route/{next}\">Next {next}</a> "))
-        .collect();
-    Reply::html(format!(
-        "<h1>Subject {}</h1><p>{}</p>{links}",
-        prose(subject(number) + 500, 2),
-        text_of(number)
-    ))
-    .header("access-control-allow-origin", "*")
+    fn data(self, number: u64) -> Reply {
+        let links: String = (2 * number + 1..=2 * number + 2)
+            .filter(|next| *next < self.routes)
+            .map(|next| format!("<a href=\"/route/{next}\">Next {next}</a> "))
+            .collect();
+        let heading = prose(self.subject(number) + 5_000, 2);
+        let text = self.text_of(number);
+        Reply::html(format!("<h1>Subject {heading}</h1><p>{text}</p>{links}"))
+            .header("access-control-allow-origin", "*")
+    }
 }
 
 fn crawl(server: &Server) -> Crawl {
@@ -132,23 +136,32 @@ fn texts(crawl: &Crawl) -> Vec<Value> {
 #[test]
 #[cfg_attr(not(has_chromium), ignore = "Chromium is not installed")]
 fn every_route_of_an_application_is_archived_searched_and_followed_by_what_it_shows() {
-    let server = Server::spawn_thread(application());
+    let routes = of_environment("RENDERED_ROUTES").unwrap_or(24);
+    let application = Application { routes };
+    let server = Server::spawn_thread(application.site());
     let crawl = crawl(&server);
     let summary = crawl.complete();
-    assert_eq!(summary["pages"], FOUND, "{summary}");
-    assert_eq!(summary["rendered"], FOUND, "{summary}");
-    assert_eq!(server.log().count(HOST, "/data/7"), 0, "by robots.txt");
+    assert_eq!(summary["pages"], routes, "{summary}");
+    assert_eq!(summary["rendered"], routes, "{summary}");
+    let hidden = format!("/data/{}", application.hidden());
+    for host in [HOST, OTHER] {
+        assert_eq!(server.log().count(host, &hidden), 0, "by robots.txt");
+    }
 
     // What a route shows is its text, and its copy is dropped.
     let exported = texts(&crawl);
-    let has_text = |number: &u64| *number != HIDDEN && !UNKNOWN.contains(number);
-    for number in (0..COPIES[0]).filter(has_text) {
+    for number in 0..application.hidden() {
         let url = route(&server, number);
         let page = exported.iter().find(|page| page["url"] == url.as_str());
         let text = page.map_or("", |page| page["text"].as_str().unwrap_or_default());
-        assert!(text.contains(text_of(number).trim()), "{url}: {text:?}");
+        assert!(
+            text.contains(application.text_of(number).trim()),
+            "{url}: {text:?}"
+        );
     }
-    let mut copies = COPIES.map(|number| crawl.visit(&route(&server, number)));
+    let mut copies = application
+        .copies()
+        .map(|number| crawl.visit(&route(&server, number)));
     copies.sort_by_key(|copy| copy["verdict"].as_str().map(str::to_owned));
     assert_eq!(copies[0]["verdict"], "exact-duplicate", "{copies:?}");
     assert_eq!(copies[1]["verdict"], "unique", "{copies:?}");
@@ -167,7 +180,12 @@ fn every_route_of_an_application_is_archived_searched_and_followed_by_what_it_sh
     }
 
     // Commands read what the scripts showed.
-    let word = text_of(5).split(' ').next().unwrap_or_default().to_owned();
+    let word = application
+        .text_of(5)
+        .split(' ')
+        .next()
+        .unwrap_or_default()
+        .to_owned();
     let hits = crawl.json_lines(&["search", "crawl", &word]);
     let urls: BTreeSet<&str> = hits.iter().filter_map(|hit| hit["url"].as_str()).collect();
     assert!(urls.contains(route(&server, 5).as_str()), "{hits:?}");
@@ -182,7 +200,7 @@ fn every_route_of_an_application_is_archived_searched_and_followed_by_what_it_sh
     assert_eq!(crawl.visits(), before);
     crawl.is_sound();
     let again = crawl.complete();
-    assert_eq!(again["pages"], FOUND, "nothing is left: {again}");
+    assert_eq!(again["pages"], routes, "nothing is left: {again}");
     assert_eq!(server.log().len(), log.len(), "nothing is requested again");
 }
 
@@ -214,7 +232,7 @@ fn a_site_without_such_pages_is_crawled_as_without_a_browser() {
 #[test]
 #[cfg_attr(not(has_chromium), ignore = "Chromium is not installed")]
 fn requests_of_scripts_keep_the_delay_of_their_host() {
-    let server = Server::spawn_thread(application());
+    let server = Server::spawn_thread(SMALL.site());
     let delay = Duration::from_millis(120);
     let crawl = Crawl::polite(&server, &[HOST, OTHER], "120ms")
         .seeds(&[server.url(HOST, "/")])
@@ -246,9 +264,9 @@ fn browsers(mark: &str) -> Vec<String> {
 fn a_killed_crawl_leaves_no_browser_and_loses_no_page() {
     let gate = Gate::new();
     let held = gate.clone();
-    let application = application();
+    let site = SMALL.site();
     let server = Server::spawn_thread(Site::new(move |request| {
-        let reply = application.answer(request);
+        let reply = site.answer(request);
         match request.path() {
             "/data/3" => reply.hold(&held),
             _ => reply,
@@ -272,13 +290,13 @@ fn a_killed_crawl_leaves_no_browser_and_loses_no_page() {
     assert_eq!(left, [] as [String; 0]);
     gate.open();
     let summary = crawl.complete();
-    assert_eq!(summary["pages"], FOUND, "{summary}");
+    assert_eq!(summary["pages"], SMALL.routes, "{summary}");
     crawl.is_sound();
 }
 
 #[test]
 fn a_missing_browser_is_an_error_that_names_the_remedy() {
-    let server = Server::spawn_thread(application());
+    let server = Server::spawn_thread(SMALL.site());
     let crawl = crawl(&server).with(&["--browser", "/nowhere/chromium"]);
     let ended = crawl.run();
     ended.assert_error(2, "/nowhere/chromium");

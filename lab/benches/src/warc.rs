@@ -267,6 +267,8 @@ fn visit(page: &Page, digest: DigestAlgorithm, metadata: Metadata) -> Visit {
         url: page.exchange.url.clone(),
         at: page.exchange.started,
         robots: Vec::new(),
+        subrequests: Vec::new(),
+        dom: None,
         payload: Some(digest.of(held(page))),
         exchanges: vec![page.exchange.clone()],
         keeping: Keeping::Whole,

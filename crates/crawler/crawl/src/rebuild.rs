@@ -174,8 +174,7 @@ pub fn rebuild_visit(
     };
     let archived = exchanges
         .last()
-        .filter(|_page| kept || (dom.is_some() && record.has_content()))
-        .filter(|_page| record.fate.is_page());
+        .filter(|_page| kept && record.fate.is_page());
     if let Some(page) = archived {
         let mut reading = reader.read_archived(page);
         if let Some(dom) = &dom {

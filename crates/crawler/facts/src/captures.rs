@@ -417,7 +417,7 @@ fn state_of(visit: &VisitRecord) -> State {
         return State::NoPage;
     }
     let text = match (visit.fate, &visit.duplicate_of) {
-        _ if visit.has_content() => TextSource::Itself,
+        _ if visit.kept => TextSource::Itself,
         (Fate::ExactDuplicate, Some(of)) if visit.of_earlier => TextSource::Earlier(of.key()),
         (Fate::ExactDuplicate, Some(of)) => TextSource::Other(of.key()),
         _ => TextSource::Nothing,

@@ -83,7 +83,7 @@ impl OriginalPage {
                 continue;
             }
             let history = PageHistory::of(&state, url)?;
-            if history.visit.as_ref().is_some_and(VisitRecord::has_content) {
+            if history.visit.as_ref().is_some_and(|visit| visit.kept) {
                 return Ok(Some(Self { directory, history }));
             }
         }

@@ -205,16 +205,7 @@ impl VisitRecord {
     /// if its bytes are archived elsewhere.
     #[must_use]
     pub const fn has_page(&self) -> bool {
-        self.has_content() && self.fate.is_page() && self.warc_file.is_some()
-    }
-
-    /// Returns true if the content was archived: the bytes of the response, or a DOM that no other
-    /// page has. The bytes of such a page may be another page's, as for an application whose routes
-    /// share one document.
-    #[must_use]
-    pub const fn has_content(&self) -> bool {
-        let is_rendered = matches!(self.details.rendered, Some(Rendered::Dom { .. }));
-        self.kept || (is_rendered && self.fate.is_original())
+        self.kept && self.fate.is_page() && self.warc_file.is_some()
     }
 
     /// Returns the archive file and the offset of the record with the judged content of the page:

@@ -253,22 +253,13 @@ fn each_page_of(
                 if let Some(mut page) = responses.find(|page| Some(page.id.as_str()) == of) {
                     page.fate = fate(&record.block);
                     page.end.end = record.offset + record.length;
-                    if page.has_content() {
+                    if page.is_whole {
                         each(page)?;
                     }
                 }
             }
             _ => {}
         }
-    }
-}
-
-impl ArchivedPage {
-    /// Returns true if the archive has its content under its own URL, as
-    /// `VisitRecord::has_content`.
-    fn has_content(&self) -> bool {
-        let is_rendered = self.offset != self.start;
-        self.is_whole || (is_rendered && self.fate.is_original())
     }
 }
 

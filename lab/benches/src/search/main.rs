@@ -241,6 +241,8 @@ fn through_the_sink(
                 at: exchange.started,
                 exchanges: vec![exchange.clone()],
                 keeping: Keeping::Whole,
+                subrequests: Vec::new(),
+                dom: None,
                 payload: None,
                 metadata: Vec::new(),
                 robots: Vec::new(),

@@ -120,6 +120,8 @@ impl Sink for VisitOrder {
             offset: archive_sequence,
             end: archive_sequence + 1,
             page_offset: archive_sequence,
+            dom_offset: None,
+            subrequest_offsets: Vec::new(),
             captures: Vec::new(),
         })
     }
@@ -198,6 +200,7 @@ async fn run(crawl: &EngineCrawl<'_>, state: &Path) -> Result<Vec<SimulatedVisit
         fetch: Arc::clone(&fetch),
         pacer: Arc::clone(&pacer),
         robots: RobotsCache::new(fetch, pacer, agent, clock.clone(), 100),
+        renderer: None,
         frontier: store.clone(),
         index: store,
         kept_pages: None,

@@ -1,3 +1,4 @@
+use journal::Rendered;
 use neardup::{Features, HashKey, SignatureBuilder};
 use reading::ReadingRules;
 use sinks::PayloadDigest;
@@ -18,8 +19,8 @@ fn body(text: &str) -> Body {
     bytes::Bytes::copy_from_slice(text.as_bytes()).into()
 }
 
-/// Returns the page as received, without a body if it is a `revisit`.
-fn page(is_whole: bool) -> Exchange {
+/// Returns the page as received.
+fn page() -> Exchange {
     let mut headers = http::HeaderMap::new();
     let media = http::HeaderValue::from_static("text/html");
     headers.insert(http::header::CONTENT_TYPE, media);
@@ -28,7 +29,7 @@ fn page(is_whole: bool) -> Exchange {
         request_head: Vec::new(),
         status: 200,
         headers,
-        body: body(if is_whole { SHELL } else { "" }),
+        body: body(SHELL),
         truncated: None,
         warnings: Vec::new(),
         address: None,
@@ -55,7 +56,7 @@ impl Crawl {
     }
 
     /// Returns the record of the page and its signature, as a crawl makes them.
-    fn visited(&self, found: &DiscoveredUrl, kept: bool) -> (VisitRecord, PageSignature) {
+    fn visited(&self, found: &DiscoveredUrl) -> (VisitRecord, PageSignature) {
         let reader = Reader {
             policy: &self.policy,
             signatures: &self.signatures,
@@ -63,20 +64,16 @@ impl Crawl {
             kind: Kind::of(found),
             render: policy::RenderMode::Off,
         };
-        let page = page(true);
-        let received = reader.read_archived(&page);
-        let mut reading = reader.read_archived(&page.with_dom(body(DOM)));
-        reading.payload = received.payload;
-        reading.content = None;
+        let page = page();
+        let mut reading = reader.read_archived(&page);
+        reading.replace_by_dom(reader.read_archived(&page.with_dom(body(DOM))));
         let never = Timestamp::default();
         let pages = std::slice::from_ref(&page);
         let mut record =
             visit_record::without_page(found.clone(), pages, never, Fate::Unique, Reason::said(""));
         record.reason = None;
-        record.kept = kept;
         visit_record::record_content(&mut record, &reading);
         record.payload = Some(reading.signature.payload);
-        record.details.needs_scripts = true;
         record.details.rendered = Some(Rendered::Dom { offset: None });
         (record, reading.signature)
     }
@@ -103,31 +100,29 @@ fn owned(fields: Vec<sinks::MetadataField>) -> Vec<(String, String)> {
 
 #[test]
 fn a_rendered_visit_is_rebuilt_as_crawled() {
-    // An application sends the same bytes for all routes: the second has a revisit, and its DOM.
-    for kept in [true, false] {
-        let crawl = Crawl::new();
-        let found = DiscoveredUrl::new(url(PAGE), 0, None);
-        let (record, signature) = crawl.visited(&found, kept);
-        let digest = PayloadDigest::of(SHELL.as_bytes()).to_string();
-        assert_eq!(record.details.digest, Some(digest), "of the bytes received");
-        assert_eq!(record.title.as_deref(), Some("News"));
+    let crawl = Crawl::new();
+    let found = DiscoveredUrl::new(url(PAGE), 0, None);
+    let (record, signature) = crawl.visited(&found);
+    let digest = PayloadDigest::of(SHELL.as_bytes()).to_string();
+    assert_eq!(record.details.digest, Some(digest), "of the bytes received");
+    assert_eq!(record.title.as_deref(), Some("News"));
+    assert!(record.details.needs_scripts);
 
-        let rebuilt = crawl.rebuilt(ArchivedVisit {
-            page: found,
-            at: Timestamp::from_millis(1),
-            exchanges: vec![page(kept)],
-            kept,
-            dom: Some(page(kept).with_dom(body(DOM))),
-            notes: owned(visit_record::metadata(&record, Vec::new())),
-            robots: Vec::new(),
-            unchanged: None,
-        });
-        assert_eq!(rebuilt.record, record);
-        assert_eq!(rebuilt.signature, Some(signature));
-        let discovered = rebuilt.discovered.iter();
-        let discovered: Vec<_> = discovered.map(|link| link.url.as_str()).collect();
-        assert!(discovered.contains(&"http://a.test/next"), "{discovered:?}");
-    }
+    let rebuilt = crawl.rebuilt(ArchivedVisit {
+        page: found,
+        at: Timestamp::from_millis(1),
+        exchanges: vec![page()],
+        kept: true,
+        dom: Some(page().with_dom(body(DOM))),
+        notes: owned(visit_record::metadata(&record, Vec::new())),
+        robots: Vec::new(),
+        unchanged: None,
+    });
+    assert_eq!(rebuilt.record, record);
+    assert_eq!(rebuilt.signature, Some(signature));
+    let discovered = rebuilt.discovered.iter();
+    let discovered: Vec<_> = discovered.map(|link| link.url.as_str()).collect();
+    assert!(discovered.contains(&"http://a.test/next"), "{discovered:?}");
 }
 
 #[test]
@@ -138,7 +133,7 @@ fn a_page_whose_scripts_failed_is_rebuilt_as_received() {
     let rebuilt = crawl.rebuilt(ArchivedVisit {
         page: found,
         at: Timestamp::from_millis(1),
-        exchanges: vec![page(true)],
+        exchanges: vec![page()],
         kept: true,
         dom: None,
         notes: owned(vec![("verdict", "unique".to_owned()), failed]),

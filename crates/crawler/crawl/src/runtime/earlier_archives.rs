@@ -37,6 +37,8 @@ pub struct EarlierArchives {
 pub(crate) struct ArchivedPage {
     pub(crate) validators: Validators,
     pub(crate) page: Page,
+    /// True for a page that needs its scripts.
+    pub(crate) needs_scripts: bool,
     file: PathBuf,
     offset: u64,
 }
@@ -137,6 +139,7 @@ impl EarlierArchives {
         Ok(Some(ArchivedPage {
             validators: usable(Validators::of(&archived)),
             page: visit.page(),
+            needs_scripts: visit.details.needs_scripts,
             file,
             offset,
         }))

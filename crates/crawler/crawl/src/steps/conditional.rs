@@ -11,18 +11,19 @@ use crate::runtime::earlier_archives::{ArchivedPage, UnmodifiedPage};
 
 /// Returns the capture of `url` in an earlier crawl, if it came with validators.
 pub(crate) async fn archived(context: &Arc<CrawlContext>, url: &PageUrl) -> Option<ArchivedPage> {
-    let mode = context.policy.render.mode_of(&url.host());
-    if context.renderer.is_some() && mode == RenderMode::All {
-        // What scripts show may change although the bytes do not.
-        return None;
-    }
     let earlier = context
         .earlier
         .clone()
         .filter(|earlier| earlier.knows(url.key()))?;
     let url_too = url.clone();
     let page = compute(context, url, move |form| earlier.find(&url_too, form)).await??;
-    (!page.validators.is_empty()).then_some(page)
+    // What scripts show may change although the bytes do not.
+    let is_rendered = match context.policy.render.mode_of(&url.host()) {
+        RenderMode::Off => false,
+        RenderMode::Shells => page.needs_scripts,
+        RenderMode::All => true,
+    };
+    (!page.validators.is_empty() && !is_rendered).then_some(page)
 }
 
 /// Returns the page that `response`, 304 Not Modified, is about; `None` if it can no longer be

@@ -16,7 +16,7 @@ pub(crate) fn text(
     visit: &VisitRecord,
     document: Option<Document>,
 ) -> Option<Box<IndexText>> {
-    if !(visit.has_content() && policy.index?.has(visit.fate)) {
+    if !(visit.kept && policy.index?.has(visit.fate)) {
         return None;
     }
     IndexText::of(document?, policy.reading.main_content)

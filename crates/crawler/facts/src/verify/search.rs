@@ -107,7 +107,7 @@ fn check_from(
 fn is_expected(visit: &VisitRecord, position: RecordPosition, finder: &Finder) -> bool {
     // Only text has a charset.
     is_covered(position, finder)
-        && visit.has_content()
+        && visit.kept
         && visit.charset.is_some()
         && is_indexed(finder.rules(), visit.fate)
 }

@@ -116,7 +116,7 @@ fn page_with_link(
     let mut found = None;
     for visit in journal::visits(state)? {
         let visit = visit?;
-        if visit.has_content() && (visit.url == *via || visit.final_url.as_ref() == Some(via)) {
+        if visit.kept && (visit.url == *via || visit.final_url.as_ref() == Some(via)) {
             found = Some(visit);
         }
     }

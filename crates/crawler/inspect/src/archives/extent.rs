@@ -62,7 +62,7 @@ pub(crate) fn is_page(visit: &VisitRecord) -> bool {
         visit.content_type.as_deref(),
         Some("text/html" | "application/xhtml+xml")
     );
-    visit.has_content()
+    visit.kept
         && visit.is_page()
         && visit.status == Some(200)
         && is_html

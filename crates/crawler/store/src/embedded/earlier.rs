@@ -237,7 +237,7 @@ impl EarlierCrawls {
                 Record::Settled(settled) => {
                     let visit = settled.visit.record;
                     let page = begun.remove(&visit.url.key());
-                    if visit.has_content() && visit.fate.is_page() {
+                    if visit.kept && visit.fate.is_page() {
                         self.remember(&visit, page, position);
                     }
                 }

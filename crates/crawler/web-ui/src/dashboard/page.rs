@@ -138,7 +138,7 @@ fn visited(
         _ => None,
     };
     let place = visit.warc_file.as_deref().zip(visit.warc_offset);
-    let content = visit.content_place().filter(|_| visit.has_content());
+    let content = visit.content_place().filter(|_| visit.kept);
     let text = content
         .and_then(|(file, offset)| (dashboard.crawl.queries.text)(archived_name(file)?, offset));
     let reason = visit.reason_text();
