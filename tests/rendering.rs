@@ -1,7 +1,7 @@
 //! Pages that scripts fill, run by a real Chromium.
 //!
-//! Without a Chromium on PATH, these tests are ignored. `RENDERED_ROUTES` is the number of routes of
-//! the application whose text and links are all compared (by default 24).
+//! Without a Chromium on PATH, these tests are ignored. `RENDERED_ROUTES` is the number of routes
+//! of the application whose text and links are all compared (by default 24).
 
 use std::collections::BTreeSet;
 use std::process::Command;

@@ -20,7 +20,7 @@ use crate::steps::links::{self, Outlinks};
 use crate::steps::permission::{self, Permission};
 use crate::steps::reading::Reading;
 use crate::steps::redirects::{self, ChainEnd, FailedChain, RedirectChain};
-use crate::steps::{admission, indexing, outlinks, reading, rendering, seed_moves, visit_record};
+use crate::steps::{admission, indexing, outlinks, rendering, seed_moves, visit_record};
 
 /// The result of a visit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,11 +66,9 @@ pub async fn visit(context: &Arc<CrawlContext>, lease: Lease) -> Result<Outcome,
         ChainEnd::Failed(failed) => return retry_or_fail(context, lease, chain, failed).await,
     };
 
-    // decode → extract → fingerprint → judge by the topic → if it needs its scripts, run these and
-    // read its DOM instead; an unmodified page is read from an earlier crawl's archive
-    let kind = reading::Kind::of(lease.discovered());
-    let reading = reading::read(context, page, kind).await?;
-    let mut reading = rendering::render(context, &lease, page, kind, reading).await?;
+    // decode → extract → run its scripts, if it needs them, and read its DOM → fingerprint → judge by
+    // the topic; an unmodified page is read from an earlier crawl's archive
+    let mut reading = rendering::read(context, &lease, page).await?;
 
     // admit
     let admission = admission::admit(context, &lease, page, chain.unmodified(), &reading).await?;
@@ -81,11 +79,8 @@ pub async fn visit(context: &Arc<CrawlContext>, lease: Lease) -> Result<Outcome,
     // archive → index → settle
     let record = visit_record::with_page(&lease, page, &chain.exchanges, &reading, &admission);
     let mut notes = notes(context, &chain.exchanges, &reading, &admission);
-    notes.extend(outlinks::queued(
-        &record,
-        &admission.keeping,
-        &links.discovered,
-    ));
+    let queued = outlinks::queued(&record, &admission.keeping, &links.discovered);
+    notes.extend(queued);
     let visit = Visit {
         subrequests: reading.rendered.exchanges(&admission.keeping),
         dom: reading.rendered.dom,

@@ -60,8 +60,8 @@ fn kind(resource: &str, headers: &HeaderMap) -> RequestKind {
 }
 
 /// Returns true for the script of a worker. Chromium gives it no type of its own, and sends only
-/// `Accept: */*` and the referrer; an icon accepts pictures, a prefetch has a purpose. The script of
-/// a service worker is marked, and not run: it would stand between the page and the crawler.
+/// `Accept: */*` and the referrer; an icon accepts pictures, a prefetch has a purpose. The script
+/// of a service worker is marked, and not run: it would stand between the page and the crawler.
 fn is_of_worker(headers: &HeaderMap) -> bool {
     let accepts_all = headers.get("accept").is_some_and(|accept| accept == "*/*");
     let marks = ["service-worker", "purpose", "sec-purpose", "user-agent"];

@@ -22,22 +22,34 @@ use crate::steps::subrequests::Subrequests;
 /// long.
 const TABS: usize = 2;
 
-/// Runs the scripts of a page, if the crawl wants that. Returns the `reading` of the page, or one
-/// of its DOM in its place.
+/// Reads a page: as received, or the DOM that its scripts make, if the crawl wants that.
 ///
 /// # Errors
-/// [`Fault::Browser`] if the browser is gone for good; faults of the store.
-pub(crate) async fn render(
+/// [`Fault::Browser`] if the browser is gone for good; faults of reading and of the store.
+pub(crate) async fn read(
     context: &Arc<CrawlContext>,
+    lease: &Lease,
+    page: &Exchange,
+) -> Result<Reading, Fault> {
+    let kind = Kind::of(lease.discovered());
+    let reading = reading::read(context, page, kind).await?;
+    match &context.renderer {
+        Some(renderer) if reading.awaits_dom => {
+            render(context, renderer, lease, page, kind, reading).await
+        }
+        _ => Ok(reading),
+    }
+}
+
+/// Runs the scripts of a page. Returns the reading of its DOM, or of the page if that fails.
+async fn render(
+    context: &Arc<CrawlContext>,
+    renderer: &Renderer,
     lease: &Lease,
     page: &Exchange,
     kind: Kind,
     mut reading: Reading,
 ) -> Result<Reading, Fault> {
-    let renderer = context.renderer.as_ref();
-    let Some(renderer) = renderer.filter(|_| reading.awaits_dom) else {
-        return Ok(reading);
-    };
     let network = Subrequests::new(context, renderer, lease);
     // A page waits for its requests and for a tab: other visits may have its slot.
     let run = run(context, renderer, page, &network);
