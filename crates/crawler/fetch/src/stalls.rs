@@ -40,7 +40,7 @@ impl Stalls {
         Stalled(Arc::clone(&self.0))
     }
 
-    /// Awaits a response, which counts as stalled from [`PATIENCE`] on.
+    /// Awaits a response, which counts as stalled after two seconds.
     pub async fn watch<T>(&self, response: impl Future<Output = T>) -> T {
         let mut response = std::pin::pin!(response);
         if let Ok(answered) = timeout(PATIENCE, &mut response).await {
