@@ -1,11 +1,11 @@
 //! Sets `cfg(postgres)` where a PostgreSQL server is installed, and `cfg(has_chromium)` where a
-//! Chromium is, so that tests that need one are ignored elsewhere. The crates with such tests share
-//! this script.
+//! Chromium runs, so that tests that need one are ignored elsewhere. The crates with such tests
+//! share this script.
 //!
 //! After PostgreSQL is installed, `touch crates/testing/testkit/build.rs` builds those tests anew.
 
-#[path = "../../crawler/render/src/names.rs"]
-mod names;
+#[path = "../../crawler/render/probe.rs"]
+mod probe;
 #[path = "src/postgres/programs.rs"]
 mod programs;
 
@@ -24,9 +24,7 @@ fn main() {
 
     println!("cargo::rustc-check-cfg=cfg(has_chromium)");
     println!("cargo::rerun-if-env-changed=PATH");
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let mut folders = std::env::split_paths(&path);
-    if folders.any(|folder| names::NAMES.iter().any(|name| folder.join(name).is_file())) {
+    if probe::chromium_runs() {
         println!("cargo::rustc-cfg=has_chromium");
     }
 }
