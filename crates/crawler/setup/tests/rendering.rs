@@ -379,6 +379,21 @@ fn a_response_beyond_what_a_page_may_receive_is_refused() {
     );
 }
 
+/// A script that a server could not send once would be missing on all pages.
+#[test]
+fn a_script_that_an_overloaded_server_refused_is_requested_again_for_the_next_page() {
+    let ended = Crawl::of(&[
+        ("/", Reply::html(SHELL)),
+        ("/next", Reply::html(SHELL)),
+        ("/app.js", Reply::status(500)),
+        ("/data", Reply::text(dom("First", &words("tide"), "/next"))),
+    ])
+    .shows("/", "/data")
+    .shows("/next", "/data")
+    .run();
+    assert_eq!(ended.requested("/app.js"), 2);
+}
+
 #[test]
 fn what_a_script_sends_besides_a_get_is_answered_without_a_request() {
     let of = |method: Method, path: &str| {

@@ -33,14 +33,19 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// Returns the part of a page that a response has, up to [`MAX_PART`].
-    pub(crate) fn of(exchange: &Exchange) -> Self {
-        let decoded = web::decode(&exchange.headers, &exchange.body, MAX_PART as u64);
-        Self {
+    /// Returns the part of a page that a response has; `None` if it is larger than `most` bytes.
+    pub(crate) fn of(exchange: &Exchange, most: u64) -> Option<Self> {
+        let decoded = web::decode(&exchange.headers, &exchange.body, most);
+        (!decoded.truncated).then(|| Self {
             status: exchange.status,
             headers: exchange.headers.clone(),
             body: decoded.bytes,
-        }
+        })
+    }
+
+    /// Returns true if other pages may get the part. An overloaded server may send it later.
+    pub(crate) const fn is_lasting(&self) -> bool {
+        self.status < 500 && self.status != 429
     }
 }
 
@@ -126,7 +131,10 @@ impl SharedParts {
         let slot = self.table().slots.get(&url).cloned();
         if let Some(slot) = slot {
             let mut slot = slot.lock().await;
-            slot.place.get_or_insert_with(|| (file.to_owned(), offset));
+            // Other pages do not get a part that was not kept.
+            if slot.part.is_some() {
+                slot.place.get_or_insert_with(|| (file.to_owned(), offset));
+            }
         }
     }
 
@@ -158,7 +166,7 @@ impl PartPlace {
         let read = WarcReader::open_at(&self.file, self.offset)
             .and_then(|mut reader| reader.next_record(MAX_PART));
         match read {
-            Ok(record) => record?.response(form).map(|exchange| Part::of(&exchange)),
+            Ok(record) => Part::of(&record?.response(form)?, MAX_PART as u64),
             Err(error) => {
                 tracing::warn!(%error, "a part of pages cannot be read: it is requested again");
                 None

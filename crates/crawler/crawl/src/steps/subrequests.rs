@@ -24,6 +24,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use policy::Requisites;
 use render::{BrowserAnswer, BrowserRequest, PageNetwork, RequestKind};
 use store::Lease;
+use tokio::sync::Mutex as AsyncMutex;
 use web::{Exchange, OutOfScope, PageUrl, Validators};
 
 use crate::context::CrawlContext;
@@ -37,7 +38,7 @@ use crate::steps::rendered_page::Subrequest;
 /// Maximum number of requests of a page.
 const MAX_REQUESTS: usize = 200;
 
-/// Maximum number of bytes that a page receives for its requests.
+/// Maximum number of bytes that a page receives for its requests, without content coding.
 const MAX_BYTES: u64 = 20 << 20;
 
 /// Fields that the fetcher sets, or that describe the browser rather than the request.
@@ -67,6 +68,8 @@ pub(crate) struct Subrequests<'a> {
     pub(crate) renderer: &'a Renderer,
     pub(crate) lease: &'a Lease,
     sent: Mutex<Sent>,
+    /// Locked while a response is decoded, so that all responses together have a limit.
+    decoding: AsyncMutex<()>,
 }
 
 /// The requests of a page so far.
@@ -93,6 +96,7 @@ impl<'a> Subrequests<'a> {
             renderer,
             lease,
             sent: Mutex::default(),
+            decoding: AsyncMutex::default(),
         }
     }
 
@@ -181,7 +185,9 @@ impl<'a> Subrequests<'a> {
             }
         }
         let answered = self.requested(url, request).await?;
-        if let Ok(part) = &answered {
+        if let Ok(part) = answered.as_ref()
+            && part.is_lasting()
+        {
             shared.keep(key, &mut slot, part.clone());
         }
         Ok(answered)
@@ -203,7 +209,7 @@ impl<'a> Subrequests<'a> {
             Permission::Forbidden(reason) => return refused(reason.to_string()),
             Permission::Unknown(_) => return refused("robots.txt is unavailable".to_owned()),
         }
-        let left = MAX_BYTES.saturating_sub(self.sent().bytes);
+        let left = self.bytes_left();
         let fits = |_status, headers: &HeaderMap| announced(headers) <= left;
         let (usual, fields) = (Validators::default(), fields(&request.headers));
         let outcome = politeness::request(context, lease, url, &usual, &fields, &fits).await?;
@@ -211,28 +217,29 @@ impl<'a> Subrequests<'a> {
             Ok(exchange) => exchange,
             Err(failure) => return Ok(Err(BrowserAnswer::Failed(failure.to_string()))),
         };
-        let is_whole = exchange.truncated.is_none()
-            && exchange.body.len() <= left
-            && FetchFailure::of_incomplete(&exchange).is_none();
-        let part = self.decoded(&exchange).await;
-        let mut sent = self.sent();
-        sent.bytes += exchange.body.len();
-        sent.made.push(Subrequest {
+        let is_whole =
+            exchange.truncated.is_none() && FetchFailure::of_incomplete(&exchange).is_none();
+        let part = self.decoded(&exchange).await.filter(|_| is_whole);
+        self.sent().made.push(Subrequest {
             exchange,
             is_shared: is_shared(request.kind),
         });
-        Ok(match part.filter(|_| is_whole) {
-            Some(part) => Ok(part),
-            None => Err(BrowserAnswer::Failed(
-                "the response is not whole".to_owned(),
-            )),
-        })
+        Ok(part.ok_or_else(|| BrowserAnswer::Failed("the response is not whole".to_owned())))
     }
 
-    /// Decodes a response off the reactor; returns `None` if that panicked.
+    /// Decodes a response off the reactor; returns `None` if it is larger than what the page may
+    /// still receive, or if decoding it panicked.
     async fn decoded(&self, exchange: &Exchange) -> Option<Part> {
-        let exchange = exchange.clone();
-        self.context.compute(move || Part::of(&exchange)).await
+        let _turn = self.decoding.lock().await;
+        let (exchange, left) = (exchange.clone(), self.bytes_left());
+        let decode = move || Part::of(&exchange, left);
+        let part = self.context.compute(decode).await.flatten()?;
+        self.sent().bytes += part.body.len() as u64;
+        Some(part)
+    }
+
+    fn bytes_left(&self) -> u64 {
+        MAX_BYTES.saturating_sub(self.sent().bytes)
     }
 
     fn take_request(&self) -> bool {
