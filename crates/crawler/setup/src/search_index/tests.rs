@@ -69,7 +69,7 @@ async fn pages_are_read_from_their_doms_and_sub_requests_are_no_pages() {
     };
     let (one, two) = ("http://a.test/one", "http://a.test/two");
     let first = visit(&archive, one, Keeping::Whole, unique()).await;
-    let second = visit(&archive, two, of(one), unique()).await;
+    let second = visit(&archive, two, Keeping::Whole, unique()).await;
     let duplicate = vec![("verdict", "exact-duplicate".to_owned())];
     assert!(Fate::of_word(&duplicate[0].1).is_some_and(Fate::is_duplicate));
     visit(&archive, "http://a.test/three", of(one), duplicate).await;
