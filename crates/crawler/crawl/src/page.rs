@@ -66,8 +66,8 @@ pub async fn visit(context: &Arc<CrawlContext>, lease: Lease) -> Result<Outcome,
         ChainEnd::Failed(failed) => return retry_or_fail(context, lease, chain, failed).await,
     };
 
-    // decode → extract → run its scripts, if it needs them, and extract the DOM → fingerprint →
-    // judge by the topic; an unmodified page is read from an earlier crawl's archive
+    // decode → extract (from the DOM, if the page needs its scripts) → fingerprint → judge by
+    // the topic; an unmodified page is read from an earlier crawl's archive
     let mut reading = rendering::read(context, &lease, page).await?;
 
     // admit

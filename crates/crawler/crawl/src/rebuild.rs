@@ -189,7 +189,7 @@ pub fn rebuild_visit(
         signature = Some(reading.signature);
     } else {
         record_notes(&mut record, notes);
-        if let Some(page) = dom.or(unchanged).filter(|_| record.repeats_itself()) {
+        if let Some(page) = unchanged.filter(|_| record.repeats_itself()) {
             // It was not admitted; its signature comes from the earlier crawl.
             let reading = reader.read_archived(&page);
             noted.links = follow(&record, &page, &reading, false);

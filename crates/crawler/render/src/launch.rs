@@ -83,7 +83,10 @@ impl Process {
         let output = std::fs::read(&self.errors).unwrap_or_default();
         let output = String::from_utf8_lossy(&output);
         let lines: Vec<&str> = output.lines().collect();
-        let last = lines[lines.len().saturating_sub(3)..].join(" / ");
+        let last = match lines[..] {
+            [] => "it wrote nothing".to_owned(),
+            [..] => lines[lines.len().saturating_sub(3)..].join(" / "),
+        };
         LaunchError::Ended {
             program: program.to_path_buf(),
             output: last,

@@ -435,8 +435,8 @@ fn a_page_that_cannot_be_rendered_is_kept_as_it_was_received() {
     assert!(visit.is_unrendered_shell());
 }
 
-/// Scripts come at the pace of their hosts, and the first page of a site with a hundred of them
-/// took longer than its limit. They are at hand the second time.
+/// Scripts arrive at the pace of their hosts. The first page of a site with a hundred scripts
+/// exceeded its time limit; the second attempt has them in memory.
 #[test]
 fn a_page_that_takes_too_long_is_rendered_once_more() {
     let shown = dom("Slow", &words("tide"), "/");

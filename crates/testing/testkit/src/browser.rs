@@ -18,7 +18,7 @@ pub struct ScriptedBrowser {
     rendered: Mutex<Vec<String>>,
 }
 
-/// What the scripts of a page do.
+/// Behaviour of the scripts of a page.
 #[derive(Debug, Clone)]
 enum PageScript {
     /// They make requests, one after the other, and then a DOM.
@@ -34,8 +34,8 @@ enum PageScript {
 }
 
 impl ScriptedBrowser {
-    /// Adds a page. Its scripts make these requests, and then the DOM, in which `{0}`, `{1}`, … are
-    /// the bodies of the answers, or the reasons why there are none.
+    /// Adds a page. Its scripts make these requests and then the DOM. `{0}` in the DOM is replaced
+    /// by the body of the first response, or by the reason why there is none, and so on.
     #[must_use]
     pub fn shows(self, url: &str, requests: &[(RequestKind, &str)], dom: &str) -> Self {
         let requests = requests.iter().map(|(kind, url)| request(*kind, url));

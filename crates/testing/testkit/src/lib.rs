@@ -20,7 +20,7 @@
 //! A [`ScriptedBrowser`](browser::ScriptedBrowser) renders pages by a table, without a browser.
 //!
 //! This crate knows no other crates of the workspace but `disk`, whose trait it breaks, and
-//! `render`, whose trait it plays: each of them can use it in its tests.
+//! `render`, whose trait it implements: all other crates can use it in their tests.
 
 pub mod brotli;
 pub mod browser;

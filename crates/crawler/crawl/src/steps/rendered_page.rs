@@ -47,8 +47,8 @@ impl RenderedPage {
         kept.map(|request| request.exchange.clone()).collect()
     }
 
-    /// Returns the requests that are archived: all of them, or those of shared parts if the page
-    /// itself is not archived.
+    /// Returns the archived requests: all requests of an archived page, or only shared parts if the
+    /// page itself is not archived.
     fn kept(&self, keeping: &Keeping) -> impl Iterator<Item = &Subrequest> {
         let is_archived = !matches!(keeping, Keeping::NotArchived | Keeping::TextOnly { .. });
         let made = self.made.iter();

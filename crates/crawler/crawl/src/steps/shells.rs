@@ -16,8 +16,8 @@ use store::{Original, Verdict};
 use crate::context::CrawlContext;
 use crate::steps::reading::Reading;
 
-/// Maximum number of words of a notice that a page needs its scripts; those of the usual frameworks
-/// have 9 to 15. A shell whose bytes differ by a nonce has such a text, a short page a longer one.
+/// Maximum number of words of a notice that a page needs its scripts. Usual frameworks use 9 to 15
+/// words. A shell whose bytes differ by a nonce has such a notice; a short page has more text.
 const NOTICE: u32 = 17;
 
 /// The verdict on a page, given that the bytes of a shell say nothing about other paths.

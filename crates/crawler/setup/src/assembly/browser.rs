@@ -13,7 +13,7 @@ const CORES_PER_TAB: usize = 2;
 /// Starts the browser, if scripts are run.
 ///
 /// # Errors
-/// There is no browser, or it does not start.
+/// The browser is missing or does not start.
 pub(super) async fn start(settings: &Settings) -> Result<Option<Arc<dyn Render>>, CommandError> {
     if !settings.renders() {
         return Ok(None);

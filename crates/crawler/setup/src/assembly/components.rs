@@ -98,7 +98,7 @@ impl Components {
     /// Starts the browser, if scripts are run.
     ///
     /// # Errors
-    /// There is no browser, or it does not start.
+    /// The browser is missing or does not start.
     pub async fn start_browser(&mut self, settings: &Settings) -> Result<(), CommandError> {
         self.render = browser::start(settings).await?;
         Ok(())

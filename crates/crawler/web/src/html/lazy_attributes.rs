@@ -92,7 +92,7 @@ pub fn is_preview<'v>(
         })
 }
 
-/// What `<meta>` names for previews.
+/// Names of `<meta>` for the media of previews.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Preview {
     Media,

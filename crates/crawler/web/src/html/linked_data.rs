@@ -51,8 +51,8 @@ enum Meaning {
     Media,
     /// The URL or the identifier of a page, or its description.
     Page,
-    /// A value in which nothing is read: the terms of a vocabulary, or the files of a data set,
-    /// which no page shows.
+    /// A value that is skipped: the terms of a vocabulary, or the files of a data set. No page
+    /// shows them.
     Unread,
     Other,
 }

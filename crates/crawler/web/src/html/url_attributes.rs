@@ -29,7 +29,7 @@ pub enum UrlForm {
     Url,
     /// A list of image candidates (HTML standard, section 4.8.4.2.1).
     Candidates,
-    /// What a lazy loader reads: [`lazy_value`](crate::lazy_value) finds the URLs in it.
+    /// Value for a lazy loader: [`lazy_value`](crate::lazy_value) finds the URLs in it.
     Lazy,
 }
 
