@@ -17,8 +17,9 @@ use crate::support::{Crawl, KEY};
 const HOST: &str = "app.test";
 const OTHER: &str = "api.test";
 
-/// An application. Its last two routes show the same, and robots.txt forbids the data of the one
-/// before. Its routes are a tree, so these have no links.
+/// An application. Its last routes, a tenth of them, show the same as the one before, and
+/// robots.txt forbids the data of the route before that. Its routes are a tree, so these have no
+/// links.
 #[derive(Clone, Copy)]
 struct Application {
     routes: u64,
@@ -46,16 +47,46 @@ const kinds = {
   }),
   // A module that is imported.
   3: async () => (await import('/part.js')).text(number),
+  // Work that is scheduled by messages, as React does.
+  4: () => new Promise(ready => {
+    const channel = new MessageChannel();
+    channel.port1.onmessage = () => fetch('/data/' + number).then(data => ready(data.text()));
+    requestAnimationFrame(() => channel.port2.postMessage(null));
+  }),
+  // The next part of a list, once its end is in view.
+  5: () => new Promise(ready => {
+    const end = document.body.appendChild(document.createElement('div'));
+    new IntersectionObserver(async (entries, observer) => {
+      if (!entries.some(entry => entry.isIntersecting)) return;
+      observer.disconnect();
+      ready((await fetch('/data/' + number)).text());
+    }).observe(end);
+  }),
+  // A frame that sends what it has requested.
+  6: () => new Promise(ready => {
+    const frame = document.createElement('iframe');
+    addEventListener('message', event => { frame.remove(); ready(event.data); });
+    frame.src = '/frame/' + number;
+    document.body.append(frame);
+  }),
+  // Data past a service worker that is wanted and does not run.
+  7: async () => {
+    navigator.serviceWorker?.register('/worker.js').catch(() => {});
+    return (await fetch('/data/' + number)).text();
+  },
 };
-kinds[number % 4]().then(data => {
+kinds[number % 8]().then(data => {
   const root = document.getElementById('root');
-  const show = number % 8 < 4 ? root : root.attachShadow({ mode: 'open' });
+  const show = number % 16 < 8 ? root : root.attachShadow({ mode: 'open' });
   show.innerHTML = data;
   document.title = 'Route ' + number;
 });
 "##;
 
 const PART: &str = "export const text = async number => (await fetch('/data/' + number)).text();";
+
+const FRAME: &str = "<script>fetch(location.pathname.replace('frame', 'data'))\
+    .then(data => data.text()).then(text => parent.postMessage(text))</script>";
 
 fn shell() -> Reply {
     Reply::html(
@@ -65,12 +96,13 @@ fn shell() -> Reply {
 }
 
 impl Application {
-    fn copies(self) -> [u64; 2] {
-        [self.routes - 2, self.routes - 1]
+    /// Returns the first of the routes that show the same.
+    fn copied(self) -> u64 {
+        self.routes - 1 - (self.routes / 10).max(1)
     }
 
     fn hidden(self) -> u64 {
-        self.routes - 3
+        self.copied() - 1
     }
 
     fn text_of(self, number: u64) -> String {
@@ -78,7 +110,7 @@ impl Application {
     }
 
     fn subject(self, number: u64) -> u64 {
-        number.min(self.copies()[0])
+        number.min(self.copied())
     }
 
     fn site(self) -> Site {
@@ -96,6 +128,7 @@ impl Application {
                     Reply::document("text/javascript", format!("{other}{APP}"))
                 }
                 ("part.js", _) => Reply::document("text/javascript", PART),
+                ("frame", _) => Reply::html(FRAME),
                 ("data", Some(number)) => self.data(number),
                 ("" | "route", _) => shell(),
                 _ => Reply::status(404),
@@ -148,7 +181,7 @@ fn every_route_of_an_application_is_archived_searched_and_followed_by_what_it_sh
         assert_eq!(server.log().count(host, &hidden), 0, "by robots.txt");
     }
 
-    // What a route shows is its text, and its copy is dropped.
+    // What a route shows is its text, and all of its copies are dropped.
     let exported = texts(&crawl);
     for number in 0..application.hidden() {
         let url = route(&server, number);
@@ -159,16 +192,20 @@ fn every_route_of_an_application_is_archived_searched_and_followed_by_what_it_sh
             "{url}: {text:?}"
         );
     }
-    let mut copies = application
-        .copies()
-        .map(|number| crawl.visit(&route(&server, number)));
-    copies.sort_by_key(|copy| copy["verdict"].as_str().map(str::to_owned));
-    assert_eq!(copies[0]["verdict"], "exact-duplicate", "{copies:?}");
-    assert_eq!(copies[1]["verdict"], "unique", "{copies:?}");
+    let alike = (application.copied()..routes).map(|number| crawl.visit(&route(&server, number)));
+    let alike: Vec<Value> = alike.collect();
     assert!(
-        copies.iter().all(|copy| copy["rendered"] == "yes"),
-        "{copies:?}"
+        alike.iter().all(|page| page["rendered"] == "yes"),
+        "{alike:?}"
     );
+    let of_verdict = |verdict: &str| {
+        alike
+            .iter()
+            .filter(|page| page["verdict"] == verdict)
+            .count()
+    };
+    assert_eq!(of_verdict("unique"), 1, "{alike:?}");
+    assert_eq!(of_verdict("exact-duplicate"), alike.len() - 1, "{alike:?}");
 
     // Scripts were requested once, data once per route, pages never again.
     let log = server.log();
@@ -206,7 +243,7 @@ fn every_route_of_an_application_is_archived_searched_and_followed_by_what_it_sh
 
 #[test]
 #[cfg_attr(not(has_chromium), ignore = "Chromium is not installed")]
-fn a_site_without_such_pages_is_crawled_as_without_a_browser() {
+fn a_site_without_scripts_is_crawled_as_without_a_browser() {
     let site = || {
         Site::new(|request| match request.path() {
             "/robots.txt" => Reply::status(404),
@@ -214,10 +251,7 @@ fn a_site_without_such_pages_is_crawled_as_without_a_browser() {
                 "",
                 &format!("<p>{}</p><a href=/b>b</a>", prose(1, 80)),
             )),
-            _ => Reply::html(html(
-                "<script src=/analytics.js></script>",
-                &format!("<p>{}</p>", prose(2, 80)),
-            )),
+            _ => Reply::html(html("", &format!("<p>{}</p>", prose(2, 80)))),
         })
     };
     let (plain, rendered) = (Server::spawn_thread(site()), Server::spawn_thread(site()));
@@ -227,6 +261,36 @@ fn a_site_without_such_pages_is_crawled_as_without_a_browser() {
     assert_eq!(with.complete()["rendered"], 0);
     let (without, with) = (plain.log(), rendered.log());
     assert_eq!(without.targets(HOST), with.targets(HOST));
+}
+
+/// A counter of visitors is on most pages of the web, and rendering them all costs hundreds of
+/// times the crawl.
+#[test]
+#[cfg_attr(not(has_chromium), ignore = "Chromium is not installed")]
+fn pages_whose_scripts_bring_nothing_are_rendered_three_times_and_patterns_shows_it() {
+    let server = Server::spawn_thread(Site::new(|request| match request.path() {
+        "/robots.txt" => Reply::status(404),
+        "/" => {
+            let links = (1..=6).map(|number| format!("<a href=/help/{number}>{number}</a> "));
+            Reply::html(html("", &links.collect::<String>()))
+        }
+        "/counter.js" => Reply::document("text/javascript", "document.title += '!'"),
+        path => {
+            let number = path.rsplit('/').next().and_then(|last| last.parse().ok());
+            let text = prose(number.unwrap_or_default(), 80);
+            let counter = "<script src=/counter.js></script>";
+            Reply::html(html(counter, &format!("<p>{text}</p>")))
+        }
+    }));
+    let crawl = crawl(&server).with(&["--concurrency-per-host=1"]);
+    assert_eq!(crawl.complete()["rendered"], 3);
+    assert_eq!(server.log().count(HOST, "/counter.js"), 1);
+    let patterns = crawl.json_lines(&["patterns", "crawl"]);
+    let help = patterns
+        .iter()
+        .find(|found| found["pattern"] == "app.test/help/{n}");
+    let expected = serde_json::json!({ "use": "static", "rendered": 3, "adding": 0 });
+    assert_eq!(help.expect("its pattern is listed")["scripts"], expected);
 }
 
 #[test]

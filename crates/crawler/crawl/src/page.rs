@@ -209,7 +209,7 @@ async fn archive(
     let archived = context.sink.write(visit).await?;
     record.warc_file = Some(archived.file.clone());
     record.warc_offset = Some(archived.page_offset);
-    if let Some(Rendered::Dom { offset }) = &mut record.details.rendered {
+    if let Some(Rendered::Dom { offset, .. }) = &mut record.details.rendered {
         *offset = archived.dom_offset;
     }
     if let Some(renderer) = &context.renderer {

@@ -24,7 +24,7 @@ use crate::runtime::listing_quota::ListingQuota;
 use crate::steps::link_rules::LinkRules;
 use crate::steps::link_score::LinkScores;
 use crate::steps::outlinks::NotedLinks;
-use crate::steps::reading::{Kind, Reader, Reading};
+use crate::steps::reading::{AwaitedDoms, Kind, Reader, Reading};
 use crate::steps::unvisited::LinkTally;
 use crate::steps::{admission, listings, seed_moves, visit_record};
 
@@ -160,7 +160,7 @@ pub fn rebuild_visit(
         // The archive's notes have the relevance.
         focus: None,
         kind: Kind::of(&found),
-        render: policy::RenderMode::Off,
+        doms: AwaitedDoms::No,
     };
     let follow = |record: &VisitRecord, page: &Exchange, reading: &Reading, is_retained| {
         let links = ArchivedLinks {

@@ -18,7 +18,7 @@ use crate::steps::content_filter;
 use crate::steps::link_rules::LinkRules;
 use crate::steps::link_score::PageScore;
 use crate::steps::listings;
-use crate::steps::reading::{Kind, Reader};
+use crate::steps::reading::{AwaitedDoms, Kind, Reader};
 use crate::steps::unvisited::LinkTally;
 
 /// The rules of the session before and of this one.
@@ -126,7 +126,7 @@ pub fn links_of_archived(
         // The record has the relevance.
         focus: None,
         kind: Kind::of(&found),
-        render: policy::RenderMode::Off,
+        doms: AwaitedDoms::No,
     };
     let reading = reader.read_archived(exchange);
     let is_retained = record.fate.is_duplicate() && before.on_duplicate == OnDuplicate::Drop;

@@ -139,7 +139,8 @@ fn fields<'a>(
 /// Returns the word for the result of running the scripts of a page.
 const fn rendered(result: &Rendered) -> &'static str {
     match result {
-        Rendered::Dom { .. } => "yes",
+        Rendered::Dom { adds: true, .. } => "yes",
+        Rendered::Dom { adds: false, .. } => "unchanged",
         Rendered::Failed(_) => "failed",
     }
 }

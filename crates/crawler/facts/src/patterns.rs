@@ -7,7 +7,7 @@ use std::path::Path;
 use journal::{ExcludedLinks, History, Record};
 use messages::CommandError;
 use serde::Serialize;
-use store::{Example, PatternReport, PatternState, Patterns};
+use store::{Example, PatternReport, PatternState, Patterns, ScriptUse};
 
 /// Maximum number of examples per rule.
 const EXAMPLES: usize = 3;
@@ -32,8 +32,23 @@ pub struct Pattern<'a> {
     pub off_topic: u64,
     /// URLs excluded unvisited.
     pub excluded: u64,
+    /// The use of the scripts of its pages, if some that have text without them were rendered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scripts: Option<Scripts>,
     /// Examples of its URLs.
     pub examples: &'a [Example],
+}
+
+/// The use of the scripts of a pattern's pages, and the rendered pages that decided on it.
+#[derive(Serialize)]
+pub struct Scripts {
+    /// `probing`, `static` or `run`.
+    #[serde(rename = "use")]
+    pub used: ScriptUse,
+    /// Number of pages whose scripts were run.
+    pub rendered: u32,
+    /// Number of these whose scripts brought text or links.
+    pub adding: u32,
 }
 
 /// A rule that classified links as traps.
@@ -125,6 +140,11 @@ impl<'a> Pattern<'a> {
             nothing: report.nothing,
             off_topic: report.off_topic,
             excluded: report.excluded,
+            scripts: report.scripts.scripts().map(|used| Scripts {
+                used,
+                rendered: report.scripts.rendered,
+                adding: report.scripts.adding,
+            }),
             examples: report.examples,
         }
     }

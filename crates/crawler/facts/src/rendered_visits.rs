@@ -71,6 +71,7 @@ pub(crate) fn record(archived: &Archived, kept: bool) -> VisitRecord {
     (record.warc_file, record.warc_offset) =
         (Some(archived.file.clone()), Some(archived.page_offset));
     record.details.rendered = Some(Rendered::Dom {
+        adds: true,
         offset: archived.dom_offset,
     });
     record

@@ -16,6 +16,7 @@ use journal::{
     DiscoveredUrl, Fate, History, ReasonKind, Record, Rendered, StoreFault, VisitRecord,
 };
 use messages::{CommandError, counted};
+use policy::RenderMode;
 use serde::Serialize;
 use settings::input::parse_url;
 use settings::rules::scope_in_force;
@@ -238,7 +239,7 @@ impl UrlHistory {
         if let Some(visit) = &self.page.visit {
             let kept = || "its content is new, and was archived".to_owned();
             let mut reason = visit.reason_text().unwrap_or_else(kept);
-            if let Some(clause) = clause_about_scripts(visit) {
+            if let Some(clause) = clause_about_scripts(visit, settings) {
                 reason.push_str(&clause);
             }
             if let (Some(ReasonKind::DuplicateLinks), Some(via)) =
@@ -318,16 +319,28 @@ impl UrlHistory {
     }
 }
 
-/// Returns the clause about the scripts of a page; `None` for a page that does not need them.
-fn clause_about_scripts(visit: &VisitRecord) -> Option<String> {
+/// Returns the clause about the scripts of a page; `None` if they make no difference.
+fn clause_about_scripts(visit: &VisitRecord, settings: &Settings) -> Option<String> {
     match &visit.details.rendered {
-        Some(Rendered::Dom { .. }) => {
-            Some("; rendered: its scripts were run, and the verdict is about the DOM".to_owned())
+        Some(Rendered::Dom { adds, .. }) => {
+            let result = "; rendered: its scripts were run, and the verdict is about the DOM";
+            Some(match adds {
+                true => result.to_owned(),
+                false => format!("{result}, which says what the page as received says"),
+            })
         }
         Some(Rendered::Failed(reason)) => Some(format!("; its scripts could not be run: {reason}")),
-        None => visit
-            .details
-            .needs_scripts
-            .then(|| "; without scripts, which are not run, it has next to no text".to_owned()),
+        None if visit.details.needs_scripts => {
+            Some("; without scripts, which are not run, it has next to no text".to_owned())
+        }
+        None => {
+            let mode = settings.render_rules().mode_of(&visit.url.host());
+            let is_asked = mode == RenderMode::Shells && visit.has_page();
+            is_asked.then(|| {
+                "; no scripts were run: it has none, or those of its URL pattern brought next to \
+                 nothing (see `crawler patterns`)"
+                    .to_owned()
+            })
+        }
     }
 }

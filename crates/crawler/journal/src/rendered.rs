@@ -10,6 +10,8 @@ pub enum Rendered {
         /// Offset of its record in the archive file of the page; `None` if the page was not
         /// archived.
         offset: Option<u64>,
+        /// True if the DOM has other text than the page as received, or further links in scope.
+        adds: bool,
     },
     /// The page was judged as it was received, for this reason.
     Failed(String),

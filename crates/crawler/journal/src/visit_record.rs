@@ -221,7 +221,7 @@ impl VisitRecord {
     #[must_use]
     pub const fn dom_offset(&self) -> Option<u64> {
         match self.details.rendered {
-            Some(Rendered::Dom { offset }) => offset,
+            Some(Rendered::Dom { offset, .. }) => offset,
             Some(Rendered::Failed(_)) | None => None,
         }
     }
@@ -236,6 +236,16 @@ impl VisitRecord {
     #[must_use]
     pub const fn is_rendered(&self) -> bool {
         matches!(self.details.rendered, Some(Rendered::Dom { .. }))
+    }
+
+    /// Returns true if scripts show more than the page as received: they did when they were run, or
+    /// the page has next to no text without them.
+    #[must_use]
+    pub const fn shows_more_by_scripts(&self) -> bool {
+        match self.details.rendered {
+            Some(Rendered::Dom { adds, .. }) => adds,
+            Some(Rendered::Failed(_)) | None => self.details.needs_scripts,
+        }
     }
 
     /// Returns true if the page was compared with the topic of a focused crawl.

@@ -267,7 +267,13 @@ fn pages_that_show_the_same_are_duplicates_and_their_data_is_not_archived() {
     .run();
     let copy = ended.visit("/copy");
     assert_eq!((copy.fate, copy.kept), (Fate::ExactDuplicate, false));
-    assert_eq!(copy.details.rendered, Some(Rendered::Dom { offset: None }));
+    assert_eq!(
+        copy.details.rendered,
+        Some(Rendered::Dom {
+            offset: None,
+            adds: true
+        })
+    );
     assert_eq!(ended.requested("/data-of-copy"), 1);
     let records = ended.records();
     assert!(
@@ -491,4 +497,77 @@ fn a_page_that_scripts_open_is_a_link() {
         .script("/", |browser, url| browser.opens(url, &next))
         .run();
     assert_eq!(ended.visit("/next").fate, Fate::Unique);
+}
+
+/// Returns a page that links to these paths, without scripts.
+fn contents(paths: &[String]) -> Reply {
+    let link = |path: &String| format!("<a href=\"{path}\">{path}</a> ");
+    let links: String = paths.iter().map(link).collect();
+    Reply::html(format!("<html><body><p>Contents</p>{links}</body></html>"))
+}
+
+/// Returns a page with a script and a text of its own.
+fn scripted_page(topic: &str) -> String {
+    let text = words(topic);
+    format!(
+        "<html><head><title>{topic}</title><script src=/app.js></script></head><body><p>{text}</p>\
+         </body></html>"
+    )
+}
+
+#[test]
+fn a_pattern_whose_scripts_bring_nothing_is_rendered_three_times_and_then_once_in_fifty() {
+    let paths: Vec<String> = (1..=105).map(|page| format!("/item/{page}")).collect();
+    let mut pages = vec![("/", contents(&paths))];
+    let item = |path: &String| Reply::html(scripted_page(&path.replace('/', "x")));
+    pages.extend(paths.iter().map(|path| (path.as_str(), item(path))));
+    let mut crawl = Crawl::of(&pages);
+    crawl.settings.concurrency_per_host = Some(1);
+    let ended = crawl.run();
+    let rendered: Vec<String> = [1, 2, 3, 53, 103]
+        .map(|page| ended.server.url(HOST, &format!("/item/{page}")))
+        .to_vec();
+    assert_eq!(ended.browser.rendered(), rendered);
+    let probe = ended.visit("/item/53");
+    assert!(probe.is_rendered() && !probe.shows_more_by_scripts());
+    assert_eq!(ended.visits().len(), 106, "no page is lost");
+}
+
+#[test]
+fn a_pattern_whose_scripts_bring_text_or_links_is_rendered_and_judged_by_its_dom() {
+    let paths: Vec<String> = (1..=8).map(|page| format!("/thread/{page}")).collect();
+    let mut pages = vec![("/", contents(&paths))];
+    let thread = |path: &String| Reply::html(scripted_page(&path.replace('/', "x")));
+    pages.extend(paths.iter().map(|path| (path.as_str(), thread(path))));
+    pages.push(("/reply", Reply::html(words("reply"))));
+    pages.push(("/plain/1", Reply::html(words("plain"))));
+    let received = |path: &str| words(&path.replace('/', "x"));
+    let with_comments = |path: &str| {
+        let text = received(path) + &words(&path.replace("/thread/", "comment"));
+        dom(path, &text, "/plain/1")
+    };
+    let with_link = |path: &str| dom(path, &received(path), "/reply");
+    let mut crawl = Crawl::of(&pages);
+    for (number, path) in paths.iter().enumerate() {
+        let dom = match number {
+            0 => with_link(path),
+            _ => with_comments(path),
+        };
+        crawl = crawl.script(path, |browser, url| browser.shows(url, &[], &dom));
+    }
+    let ended = crawl.run();
+    assert_eq!(
+        ended.browser.rendered().len(),
+        8,
+        "no plain page is rendered"
+    );
+    for path in &paths {
+        assert!(ended.visit(path).shows_more_by_scripts(), "{path}");
+    }
+    assert!(ended.archived_text("/thread/8").contains("comment8"));
+    assert_eq!(
+        ended.requested("/reply"),
+        1,
+        "a link of scripts is followed"
+    );
 }

@@ -24,6 +24,8 @@ pub struct Lease {
     /// The reason to leave the URL out unvisited, if its pattern is closed or has reached its limit
     /// of pages.
     pub excluded: Option<Reason>,
+    /// True if the scripts of the page are run although it has text without them.
+    pub runs_scripts: bool,
 }
 
 impl Lease {
@@ -148,6 +150,9 @@ pub struct FrontierRules {
     /// True if probes are visited. Otherwise they are leased with the reason to leave them out,
     /// unless a kept page also links to them.
     pub probes: bool,
+    /// True if the scripts of some pages that have text without them are run, to learn what they
+    /// bring: see [`crate::ScriptUse`].
+    pub probes_scripts: bool,
     /// Maximum number of pages of a URL pattern in the whole crawl. Further pages are excluded when
     /// their turn comes. Pages that are out on lease when the limit is reached may exceed it.
     pub max_pages_per_pattern: Option<u64>,
@@ -188,6 +193,7 @@ impl Default for FrontierRules {
             anticipation: Duration::ZERO,
             closes_patterns: true,
             probes: true,
+            probes_scripts: false,
             max_pages_per_pattern: None,
             max_hosts_per_domain: None,
             min_wait: Duration::ZERO,

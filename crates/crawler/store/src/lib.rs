@@ -38,6 +38,8 @@ pub use self::host_memory::HostMemory;
 pub use self::known::{Cluster, Decision, Held, Known, Originals, PageRef, RetainedEntry};
 pub use self::near_dup::{EarlierCapture, NearDupIndex, Original, RetainedDuplicate, Verdict};
 pub use self::off_topic_streak::OffTopicStreak;
-pub use self::patterns::{Example, LeftRecords, PatternReport, PatternState, Patterns};
+pub use self::patterns::{
+    Example, LeftRecords, PatternReport, PatternState, Patterns, RenderedPages, ScriptUse,
+};
 pub use self::rules::{ComparisonOptions, DuplicateScope, UnknownScope};
 pub use self::seen::{LeasedProbes, requeued, seen_as, settled_probe};

@@ -32,6 +32,7 @@ mod left;
 mod parameters;
 mod pattern;
 mod probes;
+mod scripts;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -44,6 +45,7 @@ use self::left::MAX_LEFT_RECORDS;
 pub use self::pattern::{Example, PatternState};
 use self::pattern::{Pattern, Visit};
 use self::probes::Probes;
+pub use self::scripts::{RenderedPages, ScriptUse};
 
 /// Maximum number of patterns. One takes about 400 bytes with its examples: 13 MB.
 const MAX_PATTERNS: usize = 32_768;
@@ -99,6 +101,8 @@ pub struct PatternReport<'a> {
     pub off_topic: u64,
     /// URLs that were excluded unvisited.
     pub excluded: u64,
+    /// The pages whose scripts were run, if any.
+    pub scripts: RenderedPages,
     /// The most recent visits that brought nothing new.
     pub examples: &'a [Example],
 }
@@ -246,7 +250,7 @@ impl Patterns {
         let hosts = self.hosts.iter_mut().filter(|(host, _)| is_meant(host));
         hosts
             .flat_map(|(_, host)| host.patterns.values_mut())
-            .for_each(Pattern::end_probe);
+            .for_each(Pattern::begin_session);
     }
 
     /// Forgets the patterns of the selected hosts.

@@ -6,7 +6,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use inspect::patterns::{Pattern, Rule, TrapLine, TrapsFound};
+use inspect::patterns::{Pattern, Rule, Scripts, TrapLine, TrapsFound};
 use journal::PatternName;
 use messages::{CommandError, counted, pasted, printable, say, usage};
 use settings::crawl_directory;
@@ -81,9 +81,23 @@ fn write_pattern(pattern: &Pattern<'_>, format: Format, out: &mut dyn Write) -> 
     };
     let off_topic = some(pattern.off_topic, "off topic");
     let excluded = some(pattern.excluded, "excluded");
+    let scripts = match &pattern.scripts {
+        Some(Scripts {
+            used,
+            rendered,
+            adding,
+        }) => {
+            let pages = counted(u64::from(*rendered), "page");
+            format!(
+                "; scripts: {}, {pages} rendered, {adding} gained",
+                used.as_str()
+            )
+        }
+        None => String::new(),
+    };
     writeln!(
         out,
-        "{:<6}  {}: {} visited, {} new{off_topic}{excluded}",
+        "{:<6}  {}: {} visited, {} new{off_topic}{excluded}{scripts}",
         pattern.state,
         printable(&pattern.pattern),
         pattern.visited,

@@ -62,7 +62,7 @@ impl Crawl {
             signatures: &self.signatures,
             focus: None,
             kind: Kind::of(found),
-            render: policy::RenderMode::Off,
+            doms: AwaitedDoms::No,
         };
         let page = page();
         let mut reading = reader.read_archived(&page);
@@ -74,7 +74,10 @@ impl Crawl {
         record.reason = None;
         visit_record::record_content(&mut record, &reading);
         record.payload = Some(reading.signature.payload);
-        record.details.rendered = Some(Rendered::Dom { offset: None });
+        record.details.rendered = Some(Rendered::Dom {
+            offset: None,
+            adds: true,
+        });
         (record, reading.signature)
     }
 

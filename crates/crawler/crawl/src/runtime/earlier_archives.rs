@@ -37,8 +37,8 @@ pub struct EarlierArchives {
 pub(crate) struct ArchivedPage {
     pub(crate) validators: Validators,
     pub(crate) page: Page,
-    /// True for a page that needs its scripts.
-    pub(crate) needs_scripts: bool,
+    /// True if its scripts show more than the page as received.
+    pub(crate) shows_more_by_scripts: bool,
     file: PathBuf,
     offset: u64,
 }
@@ -139,7 +139,7 @@ impl EarlierArchives {
         Ok(Some(ArchivedPage {
             validators: usable(Validators::of(&archived)),
             page: visit.page(),
-            needs_scripts: visit.details.needs_scripts,
+            shows_more_by_scripts: visit.shows_more_by_scripts(),
             file,
             offset,
         }))

@@ -17,7 +17,7 @@ use crate::runtime::host_frames;
 use crate::runtime::kept_pages::{KeptPage, KeptPages};
 use crate::runtime::recent_texts::ComparedText;
 use crate::runtime::turns::Turn;
-use crate::steps::reading::{Kind, Reader, Reading};
+use crate::steps::reading::{AwaitedDoms, Kind, Reader, Reading};
 
 /// A page that is compared by its text, with its lookup keys.
 pub(crate) struct Compared {
@@ -185,7 +185,7 @@ fn read_here(context: &CrawlContext, kept: &KeptPage) -> Result<ComparedText, St
         signatures: &context.adaptive_signatures,
         focus: None,
         kind: Kind::Page,
-        render: policy::RenderMode::Off,
+        doms: AwaitedDoms::No,
     };
     let reading = reader.read_archived(&exchange);
     let document = reading.document.as_ref().ok_or("it cannot be read")?;

@@ -20,7 +20,7 @@ pub(crate) async fn archived(context: &Arc<CrawlContext>, url: &PageUrl) -> Opti
     // What scripts show may change although the bytes do not.
     let is_rendered = match context.policy.render.mode_of(&url.host()) {
         RenderMode::Off => false,
-        RenderMode::Shells => page.needs_scripts,
+        RenderMode::Shells => page.shows_more_by_scripts,
         RenderMode::All => true,
     };
     (!page.validators.is_empty() && !is_rendered).then_some(page)

@@ -8,7 +8,7 @@ use fetch::MemoryShare;
 use http::header::CONTENT_TYPE;
 use journal::{Cut, DiscoveredUrl, Relevance, UnreadFormat};
 use neardup::PageSignature;
-use policy::{Policy, RenderMode};
+use policy::Policy;
 use reading::page_text;
 use sinks::{DigestAlgorithm, PayloadDigest};
 use web::{Body, Decoded, Document, Exchange, ListingKind, Media, Warning};
@@ -43,6 +43,18 @@ impl Kind {
             _ => Self::Requisite,
         }
     }
+}
+
+/// A choice of the pages that are to be judged by their DOM.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AwaitedDoms {
+    No,
+    /// Those of pages with next to no text without their scripts.
+    OfShells,
+    /// Those of pages with scripts.
+    OfScripts,
+    /// Those of all HTML pages.
+    All,
 }
 
 /// The content of a response.
@@ -105,8 +117,9 @@ pub(crate) async fn read(
     context: &Arc<CrawlContext>,
     exchange: &Exchange,
     kind: Kind,
+    doms: AwaitedDoms,
 ) -> Result<Reading, Fault> {
-    read_by(context, exchange, Reader::new(context, kind, exchange)).await
+    read_by(context, exchange, Reader::new(context, kind, doms)).await
 }
 
 /// Reads a response whose scripts cannot be run, like [`read`].
@@ -118,9 +131,7 @@ pub(crate) async fn read_as_received(
     exchange: &Exchange,
     kind: Kind,
 ) -> Result<Reading, Fault> {
-    let reader = Reader::new(context, kind, exchange);
-    let render = RenderMode::Off;
-    read_by(context, exchange, Reader { render, ..reader }).await
+    read(context, exchange, kind, AwaitedDoms::No).await
 }
 
 async fn read_by(
@@ -165,15 +176,13 @@ async fn read_elsewhere(
     exchange: &Exchange,
     reader: Reader<'_>,
 ) -> Option<io::Result<Reading>> {
-    let (kind, render) = (reader.kind, reader.render);
+    let (kind, doms) = (reader.kind, reader.doms);
     let growth = if is_coded(exchange) { USUAL_GROWTH } else { 1 };
     let likely = exchange.body.len().saturating_mul(growth).min(LARGE_BODY);
     let share = context.memory.page(likely * READING_FACTOR).await;
     let (context_too, exchange_too) = (Arc::clone(context), exchange.clone());
-    let unless_large = move || {
-        let reader = Reader::new(&context_too, kind, &exchange_too);
-        Reader { render, ..reader }.read_unless_large(&exchange_too)
-    };
+    let unless_large =
+        move || Reader::new(&context_too, kind, doms).read_unless_large(&exchange_too);
     if let Some(reading) = context.compute(unless_large).await?.transpose() {
         return Some(reading.map(|reading| reading.with(share)));
     }
@@ -181,10 +190,7 @@ async fn read_elsewhere(
     let largest = context.policy.reading.max_decoded * READING_FACTOR;
     let share = context.memory.large_page(largest).await;
     let (context_too, exchange) = (Arc::clone(context), exchange.clone());
-    let whole = move || {
-        let reader = Reader::new(&context_too, kind, &exchange);
-        Reader { render, ..reader }.read(&exchange)
-    };
+    let whole = move || Reader::new(&context_too, kind, doms).read(&exchange);
     let reading = context.compute(whole).await?;
     Some(reading.map(|reading| reading.with(share)))
 }
@@ -224,22 +230,17 @@ pub(crate) struct Reader<'a> {
     pub(crate) focus: Option<&'a Focus>,
     pub(crate) kind: Kind,
     /// The pages that are not judged as received, because their scripts will be run.
-    pub(crate) render: RenderMode,
+    pub(crate) doms: AwaitedDoms,
 }
 
 impl<'a> Reader<'a> {
-    fn new(context: &'a CrawlContext, kind: Kind, exchange: &Exchange) -> Self {
-        let mode = || context.policy.render.mode_of(&exchange.url.host());
+    fn new(context: &'a CrawlContext, kind: Kind, doms: AwaitedDoms) -> Self {
         Self {
             policy: &context.policy,
             signatures: &context.adaptive_signatures,
             focus: context.focus.as_ref(),
             kind,
-            render: context
-                .renderer
-                .as_ref()
-                .map(|_| mode())
-                .unwrap_or_default(),
+            doms,
         }
     }
 
@@ -250,10 +251,11 @@ impl<'a> Reader<'a> {
             && document.media == Media::Html
             && !is_listing;
         is_page
-            && match self.render {
-                RenderMode::Off => false,
-                RenderMode::Shells => document.needs_scripts,
-                RenderMode::All => true,
+            && match self.doms {
+                AwaitedDoms::No => false,
+                AwaitedDoms::OfShells => document.needs_scripts,
+                AwaitedDoms::OfScripts => document.has_scripts,
+                AwaitedDoms::All => true,
             }
     }
 

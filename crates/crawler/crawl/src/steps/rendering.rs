@@ -3,24 +3,34 @@
 //! Invariant: the DOM decides the verdict (text, subject, links, topic), the bytes decide only what
 //! the archive has of the page. A page whose scripts cannot be run is read as it was received.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
+use ::reading::page_text;
 use bytes::Bytes;
 use journal::Rendered;
+use neardup::{HashKey, NormalText, Shingles, Width};
+use policy::RenderMode;
 use render::{Cut, PageSource, RenderFailure, Rendering};
 use store::Lease;
-use web::Exchange;
+use web::{Document, Exchange, Link, LinkKind, UrlKey};
 
 use crate::context::CrawlContext;
 use crate::fault::Fault;
 use crate::runtime::renderer::Renderer;
-use crate::steps::reading::{self, Kind, Reading};
+use crate::steps::reading::{self, AwaitedDoms, Kind, Reading};
 use crate::steps::rendered_page::RenderedPage;
 use crate::steps::subrequests::Subrequests;
 
 /// Number of tabs that a page may crash before it is read without its scripts, or that may take too
 /// long.
 const TABS: usize = 2;
+
+/// Minimum resemblance of the texts of a page and its DOM if scripts bring no text.
+const SAME_TEXT: f64 = 0.9;
+
+/// Number of words of the shingles that are compared: those of the sketches.
+const SHINGLE_WORDS: usize = 5;
 
 /// Reads a page: as received, or the DOM that its scripts make, if the crawl wants that.
 ///
@@ -32,12 +42,24 @@ pub(crate) async fn read(
     page: &Exchange,
 ) -> Result<Reading, Fault> {
     let kind = Kind::of(lease.discovered());
-    let reading = reading::read(context, page, kind).await?;
+    let reading = reading::read(context, page, kind, awaited(context, lease, page)).await?;
     match &context.renderer {
         Some(renderer) if reading.awaits_dom => {
             render(context, renderer, lease, page, kind, reading).await
         }
         _ => Ok(reading),
+    }
+}
+
+/// Returns the pages that are to be judged by their DOM, if this is one of them.
+fn awaited(context: &CrawlContext, lease: &Lease, page: &Exchange) -> AwaitedDoms {
+    let mode = context.policy.render.mode_of(&page.url.host());
+    match mode {
+        _ if context.renderer.is_none() => AwaitedDoms::No,
+        RenderMode::Off => AwaitedDoms::No,
+        RenderMode::Shells if lease.runs_scripts => AwaitedDoms::OfScripts,
+        RenderMode::Shells => AwaitedDoms::OfShells,
+        RenderMode::All => AwaitedDoms::All,
     }
 }
 
@@ -72,14 +94,52 @@ async fn render(
     let refused = rendering.refused.len();
     let html = with_findings(rendering, page.url.request().as_str());
     let dom = page.with_dom(Bytes::copy_from_slice(html.as_bytes()).into());
-    reading.replace_by_dom(reading::read_as_received(context, &dom, kind).await?);
+    let dom = reading::read_as_received(context, &dom, kind).await?;
+    let adds = adds(context, reading.document.as_ref(), dom.document.as_ref()).await;
+    reading.replace_by_dom(dom);
     reading.rendered = RenderedPage {
-        result: Some(Rendered::Dom { offset: None }),
+        result: Some(Rendered::Dom { offset: None, adds }),
         dom: Some(html.into()),
         made,
         refused,
     };
     Ok(reading)
+}
+
+/// Returns true if the DOM of a page has other text than the page as received, or further links in
+/// scope.
+async fn adds(
+    context: &Arc<CrawlContext>,
+    received: Option<&Document>,
+    dom: Option<&Document>,
+) -> bool {
+    let (Some(received), Some(dom)) = (received, dom) else {
+        return true;
+    };
+    if has_further_links(context, received, dom) {
+        return true;
+    }
+    let text = |document| {
+        let text = page_text(document, context.policy.reading.main_content);
+        text.text.to_owned()
+    };
+    let texts = [text(received), text(dom)];
+    let compare = move || {
+        let width = Width::new(SHINGLE_WORDS).ok()?;
+        let [received, dom] =
+            texts.map(|text| Shingles::of(&NormalText::of(&text), width, HashKey::ZERO));
+        Some(received.resemblance(&dom) < SAME_TEXT)
+    };
+    context.compute(compare).await.flatten().unwrap_or(true)
+}
+
+/// Returns true if a DOM has links to pages in scope that the page as received lacks.
+fn has_further_links(context: &CrawlContext, received: &Document, dom: &Document) -> bool {
+    let known: HashSet<UrlKey> = received.links.iter().map(|link| link.url.key()).collect();
+    let scope = context.scope();
+    let is_page = |link: &&Link| link.kind != LinkKind::Requisite;
+    let mut links = dom.links.iter().filter(is_page);
+    links.any(|link| !known.contains(&link.url.key()) && scope.judge(&link.url).is_ok())
 }
 
 /// Runs the scripts of a page in a tab, and once more if that crashes or takes too long.

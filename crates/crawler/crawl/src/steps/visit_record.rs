@@ -303,11 +303,14 @@ pub(crate) const UNREAD: &str = "not-read";
 /// The field of a page that has next to no text without its scripts.
 pub(crate) const NEEDS_SCRIPTS: &str = "needs-scripts";
 
-/// The field of a page whose scripts were run: `yes`, or `failed: ` and the reason.
+/// The field of a page whose scripts were run: `yes`, `unchanged`, or `failed: ` and the reason.
 pub(crate) const RENDERED: &str = "rendered";
 
 /// The value of [`RENDERED`] for a page that was judged by its DOM.
 const RENDERED_DOM: &str = "yes";
+
+/// The value of [`RENDERED`] for such a page whose DOM says what the page as received says.
+const RENDERED_UNCHANGED: &str = "unchanged";
 
 /// The beginning of the value of [`RENDERED`] for a page whose scripts could not be run.
 const RENDERING_FAILED: &str = "failed: ";
@@ -315,7 +318,8 @@ const RENDERING_FAILED: &str = "failed: ";
 /// Returns the value of [`RENDERED`].
 fn value_of_rendered(rendered: &Rendered) -> String {
     match rendered {
-        Rendered::Dom { .. } => RENDERED_DOM.to_owned(),
+        Rendered::Dom { adds: true, .. } => RENDERED_DOM.to_owned(),
+        Rendered::Dom { adds: false, .. } => RENDERED_UNCHANGED.to_owned(),
         Rendered::Failed(reason) => format!("{RENDERING_FAILED}{reason}"),
     }
 }
@@ -323,9 +327,14 @@ fn value_of_rendered(rendered: &Rendered) -> String {
 /// Reads the value of [`RENDERED`], which does not contain the place of the DOM; `None` for other
 /// values.
 pub(crate) fn rendered_of_field(value: &str) -> Option<Rendered> {
-    match value.strip_prefix(RENDERING_FAILED) {
-        Some(reason) => Some(Rendered::Failed(reason.to_owned())),
-        None => (value == RENDERED_DOM).then_some(Rendered::Dom { offset: None }),
+    let dom = |adds| Rendered::Dom { offset: None, adds };
+    match value {
+        RENDERED_DOM => Some(dom(true)),
+        RENDERED_UNCHANGED => Some(dom(false)),
+        _ => {
+            let reason = value.strip_prefix(RENDERING_FAILED)?;
+            Some(Rendered::Failed(reason.to_owned()))
+        }
     }
 }
 

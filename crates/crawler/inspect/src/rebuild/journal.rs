@@ -365,7 +365,7 @@ impl Rebuilding {
         });
         rebuilt.record.warc_file = Some(file.clone());
         rebuilt.record.warc_offset = Some(page_offset);
-        if let Some(Rendered::Dom { offset }) = &mut rebuilt.record.details.rendered {
+        if let Some(Rendered::Dom { offset, .. }) = &mut rebuilt.record.details.rendered {
             *offset = dom_offset;
         }
         self.report.archived_visits += 1;

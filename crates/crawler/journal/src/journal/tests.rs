@@ -443,7 +443,10 @@ fn records_of_contents() -> Vec<Record> {
             content: Some(0x0123_4567_89ab_cdef),
             language_confidence: Some(97),
             needs_scripts: true,
-            rendered: Some(crate::Rendered::Dom { offset: Some(17) }),
+            rendered: Some(crate::Rendered::Dom {
+                offset: Some(17),
+                adds: true,
+            }),
             ..crate::VisitDetails::default()
         },
         ..crate::VisitRecord::new(found.clone(), Fate::Unique, at(8))

@@ -112,6 +112,7 @@ pub(crate) fn store_options(
             max_pages_per_host: settings.max_pages_per_host,
             closes_patterns: settings.traps.is_on(),
             probes: settings.duplicate_links != DuplicateLinks::None,
+            probes_scripts: settings.renders(),
             max_pages_per_pattern: settings.max_pages_per_pattern,
             best_first: settings.has_topic(),
             anticipation: anticipation(settings),

@@ -75,6 +75,23 @@ impl Patterns {
         Some(Reason::PatternSpent { name, most })
     }
 
+    /// Returns true if the scripts of a leased page are run although it has text without them: its
+    /// pattern is not static, or it is a probe.
+    pub fn runs_scripts(&mut self, url: &PageUrl, rules: &FrontierRules) -> bool {
+        if !rules.probes_scripts {
+            return false;
+        }
+        let Some((pattern, _)) = self.known(url) else {
+            return true;
+        };
+        let name = PatternName {
+            host: url.host(),
+            pattern: pattern.clone(),
+        };
+        self.get_mut(&name)
+            .is_none_or(|pattern| pattern.scripts.runs_next())
+    }
+
     /// Returns the next record to journal under these rules: a pattern closes or reopens.
     #[must_use]
     pub fn due(&self, rules: &FrontierRules) -> Option<Record> {

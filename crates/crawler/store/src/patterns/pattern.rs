@@ -9,6 +9,7 @@ use web::{Generality, UrlKey, UrlPattern};
 use super::PatternReport;
 use super::closed::{Closed, LastLook};
 use super::left::LeftRecords;
+use super::scripts::RenderedPages;
 
 /// The generality of parameters, which follows the generalities of patterns.
 pub(super) const PARAMETER: u8 = Generality::ALL.len() as u8;
@@ -144,6 +145,7 @@ pub(super) struct Pattern {
     /// Number of records of its URLs that parameters excluded and remember.
     pub(super) left_to_parameters: u64,
     last_look: LastLook,
+    pub(super) scripts: RenderedPages,
 }
 
 impl Pattern {
@@ -165,11 +167,13 @@ impl Pattern {
             left: LeftRecords::default(),
             left_to_parameters: 0,
             last_look: LastLook::default(),
+            scripts: RenderedPages::default(),
         }
     }
 
     pub(super) fn count(&mut self, visit: Visit, leads_on: bool, record: &VisitRecord, now: u64) {
         self.touched = now;
+        self.scripts.count(record);
         self.end_probe();
         if visit == Visit::Shell && self.closed.is_none() {
             return;
@@ -348,8 +352,14 @@ impl Pattern {
     }
 
     /// Ends a probe in progress.
-    pub(super) fn end_probe(&mut self) {
+    fn end_probe(&mut self) {
         self.closed.iter_mut().for_each(Closed::end_probe);
+    }
+
+    /// Forgets the probes that an earlier session handed out.
+    pub(super) fn begin_session(&mut self) {
+        self.end_probe();
+        self.scripts.begin_session();
     }
 
     /// Returns the number of fetched pages.
@@ -391,6 +401,7 @@ impl Pattern {
             nothing: self.nothing,
             off_topic: self.off_topic,
             excluded: self.excluded,
+            scripts: self.scripts,
             examples: &self.examples,
         }
     }

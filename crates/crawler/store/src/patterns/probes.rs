@@ -33,6 +33,7 @@ use web::{Host, PageUrl, UrlKey, UrlPattern};
 use super::closed::{Closed, LastLook};
 use super::left::LeftRecords;
 use super::pattern::{Example, PatternState, Visit};
+use super::scripts::RenderedPages;
 use super::{PatternReport, set_member};
 
 /// Number of consecutive fruitless visits that close a folder.
@@ -285,6 +286,7 @@ impl Folder {
             nothing: 0,
             off_topic: 0,
             excluded: self.excluded,
+            scripts: RenderedPages::default(),
             examples: &self.examples,
         }
     }

@@ -285,7 +285,10 @@ fn facts(visit: &VisitRecord) -> Vec<Fact> {
 /// Returns the result of running the scripts of a page, for people.
 fn rendered(result: &Rendered) -> String {
     match result {
-        Rendered::Dom { .. } => "yes: the DOM after its scripts ran was judged".to_owned(),
+        Rendered::Dom { adds, .. } => match adds {
+            true => "yes: the DOM after its scripts ran was judged".to_owned(),
+            false => "yes: its scripts changed next to nothing".to_owned(),
+        },
         Rendered::Failed(reason) => format!("failed: {reason}"),
     }
 }

@@ -28,7 +28,9 @@ pub struct Document {
     pub text: String,
     /// The share of [`Document::text`] that is the page's own.
     pub own: MainContent,
-    /// True if the page has a script that browsers run, and next to no text without it: fewer than
+    /// True if the page has a script that browsers run.
+    pub has_scripts: bool,
+    /// True if the page has such a script, and next to no text without it: fewer than
     /// [`MIN_MAIN_WORDS`](crate::MIN_MAIN_WORDS) words outside `noscript`, and inside it.
     pub needs_scripts: bool,
     /// Links, in document order, each target once, without links to the page itself.
@@ -154,6 +156,7 @@ impl Document {
             heading: None,
             text: String::new(),
             own: MainContent::Main,
+            has_scripts: false,
             needs_scripts: false,
             links: Vec::new(),
             lost_links: LostLinks::default(),

@@ -160,6 +160,7 @@ impl Document {
                 walk.rest(&markup, rest);
             }
         }
+        self.has_scripts = has_script;
         let longest = words.max(walk.lines.words() - words);
         self.needs_scripts = has_script && longest < MIN_MAIN_WORDS;
         walk.read_nested();

@@ -202,7 +202,10 @@ impl Queue {
         self.asked = true;
         let waiting = &mut self.entries[index];
         waiting.leased = true;
+        let url = &waiting.entry.discovered.url;
+        let runs_scripts = self.patterns.runs_scripts(url, &self.rules);
         Lease {
+            runs_scripts,
             entry: waiting.entry.clone(),
             pace,
             excluded,

@@ -77,7 +77,7 @@ async fn a_dom_at_another_place_is_missing_there_and_unexpected_here() {
     let written = archived(dir.path(), Keeping::Whole, notes()).await;
     let mut visit = record(&written, true);
     let offset = written.dom_offset.map(|dom| dom + 1);
-    visit.details.rendered = Some(Rendered::Dom { offset });
+    visit.details.rendered = Some(Rendered::Dom { offset, adds: true });
     let found = findings(dir.path(), &written, visit);
     assert_eq!(found.len(), 2, "{found:?}");
     assert!(
@@ -92,7 +92,10 @@ async fn a_conversion_that_no_visit_names_is_unexpected() {
     let dir = tempfile::tempdir().unwrap();
     let written = archived(dir.path(), Keeping::Whole, notes()).await;
     let mut visit = record(&written, true);
-    visit.details.rendered = Some(Rendered::Dom { offset: None });
+    visit.details.rendered = Some(Rendered::Dom {
+        offset: None,
+        adds: true,
+    });
     let found = findings(dir.path(), &written, visit);
     assert_eq!(found.len(), 1, "{found:?}");
     assert!(

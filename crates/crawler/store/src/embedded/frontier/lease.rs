@@ -210,6 +210,10 @@ impl Queue {
         let leases = entries.into_iter().map(|(host, entry)| Lease {
             pace: self.hosts.get(host).pace,
             excluded: self.state.patterns.exclusion(&entry, rules),
+            runs_scripts: self
+                .state
+                .patterns
+                .runs_scripts(&entry.discovered.url, rules),
             entry,
         });
         let leases: Vec<Lease> = leases.collect();
