@@ -18,6 +18,9 @@
     }
     return { elements, text, complete: document.readyState === 'complete' };
   };
+  // Two frames: what is observed in the first one is handled by the second.
+  globalThis.drawn = () => new Promise(drawn =>
+    requestAnimationFrame(() => requestAnimationFrame(drawn)));
   globalThis.dom = limit => {
     const top = document.documentElement;
     let html = '';

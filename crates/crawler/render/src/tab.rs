@@ -19,6 +19,9 @@ use crate::traffic::{Traffic, interception};
 /// Maximum time to read the DOM after the wall limit, and to close a tab.
 const GRACE: Duration = Duration::from_secs(3);
 
+/// Maximum time that a page takes to be drawn.
+const FRAMES: Duration = Duration::from_secs(5);
+
 /// `navigator.onLine` is false without a network.
 const ONLINE: &str = "Object.defineProperty(Navigator.prototype,'onLine',{get:()=>true})";
 
@@ -173,7 +176,7 @@ impl Tab<'_> {
                 .await?;
             await_progress(watched, |progress| progress.steps >= number).await?;
             elapsed += step;
-            let now = self.evaluate("snapshot()", names).await?;
+            let now = self.snapshot(names).await?;
             let is_idle = watched.borrow().pending == 0 && now["complete"] == true;
             if is_idle && now == before {
                 break;
@@ -184,6 +187,17 @@ impl Tab<'_> {
             before = now;
         }
         Ok(None)
+    }
+
+    /// Takes a snapshot of the page once it was drawn. The clock of the page can be far ahead of
+    /// its frames, in which frameworks draw, and lists notice that their end is in view.
+    async fn snapshot(&self, names: &Names) -> Result<Value, RenderFailure> {
+        let drawn = self.evaluate("drawn().then(snapshot)", names);
+        match timeout(FRAMES, drawn).await {
+            Ok(Ok(snapshot)) => Ok(snapshot),
+            // The page draws nothing, or has replaced its document meanwhile.
+            _ => self.evaluate("snapshot()", names).await,
+        }
     }
 
     async fn read(&self, names: &Names) -> Result<Value, RenderFailure> {
@@ -199,6 +213,7 @@ impl Tab<'_> {
             "expression": format!("{DOM}\n{expression}"),
             "contextId": world["executionContextId"],
             "returnByValue": true,
+            "awaitPromise": true,
         });
         let mut reply = self.tab("Runtime.evaluate", params, names).await?;
         if let Some(text) = reply["exceptionDetails"]["text"].as_str() {
