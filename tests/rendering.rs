@@ -263,6 +263,54 @@ fn a_site_without_scripts_is_crawled_as_without_a_browser() {
     assert_eq!(without.targets(HOST), with.targets(HOST));
 }
 
+/// Vue and others began with routes behind `#`: to a crawler that drops fragments, the whole
+/// application is one page.
+#[test]
+#[cfg_attr(not(has_chromium), ignore = "Chromium is not installed")]
+fn routes_behind_a_hash_are_pages_of_one_document() {
+    const APP: &str = r#"
+        const number = Number(location.hash.split('/').pop()) || 0;
+        fetch('/data/' + number).then(data => data.text()).then(data => {
+          document.getElementById('root').innerHTML = data;
+        });
+    "#;
+    let server = Server::spawn_thread(Site::new(|request| {
+        let number = request.path().rsplit('/').next().unwrap_or_default();
+        match (request.path(), number.parse::<u64>()) {
+            ("/robots.txt", _) => Reply::status(404),
+            ("/app.js", _) => Reply::document("text/javascript", APP),
+            ("/", _) => shell(),
+            (_, Ok(number)) => {
+                let (text, next) = (prose(number, 80), (number + 1) % 5);
+                Reply::html(format!("<p>{text}</p><a href=\"#/part/{next}\">next</a>"))
+            }
+            _ => Reply::status(404),
+        }
+    }));
+    let crawl = crawl(&server);
+    let summary = crawl.complete();
+    assert_eq!(
+        (&summary["unique"], &summary["rendered"]),
+        (&5.into(), &5.into())
+    );
+    let exported = texts(&crawl);
+    for number in [1, 4] {
+        let url = server.url(HOST, &format!("/#/part/{number}"));
+        let page = exported.iter().find(|page| page["url"] == url.as_str());
+        let text = page
+            .and_then(|page| page["text"].as_str())
+            .unwrap_or_default();
+        assert!(text.contains(prose(number, 80).trim()), "{url}: {text:?}");
+    }
+    assert_eq!(server.log().count(HOST, "/app.js"), 1);
+    crawl.is_sound();
+    let before = crawl.visits();
+    let rebuilt = crawl.run_command(&["rebuild", "crawl", "--from-archive", "--hash-key", KEY]);
+    assert_eq!(rebuilt.code, Some(0), "{rebuilt:?}");
+    assert_eq!(crawl.visits(), before);
+    crawl.is_sound();
+}
+
 /// A counter of visitors is on most pages of the web, and rendering them all costs hundreds of
 /// times the crawl.
 #[test]

@@ -17,6 +17,14 @@ pub enum RenderMode {
     All,
 }
 
+impl RenderMode {
+    /// Returns true if the scripts of some pages are run.
+    #[must_use]
+    pub fn is_on(self) -> bool {
+        self != Self::Off
+    }
+}
+
 /// A choice of the means that isolate the browser.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RenderSandbox {

@@ -38,6 +38,9 @@ pub struct ReadingSettings {
     pub main_selector: Vec<String>,
     /// Selectors of main content on single hosts.
     pub host: BTreeMap<HostPattern, HostReading>,
+    /// True if scripts are run.
+    #[serde(deserialize_with = "render")]
+    pub render: bool,
     /// The words of a topic.
     pub topic: Option<String>,
     /// Examples of a topic.
@@ -54,6 +57,9 @@ pub struct ReadingSettings {
 pub struct HostReading {
     /// A selector that is tried before the selectors for all hosts.
     pub main_selector: Option<String>,
+    /// True if scripts are run.
+    #[serde(deserialize_with = "render")]
+    pub render: bool,
 }
 
 impl Default for ReadingSettings {
@@ -68,6 +74,7 @@ impl Default for ReadingSettings {
             main_content: true,
             main_selector: Vec::new(),
             host: BTreeMap::new(),
+            render: false,
             topic: None,
             topic_file: Vec::new(),
             topic_of_seeds: false,
@@ -97,10 +104,14 @@ impl ReadingSettings {
         wanted.fold(LinkKinds::PAGES, |kinds, (kind, _)| kinds.with(kind))
     }
 
-    /// Returns the canonical form for comparing URLs.
+    /// Returns the canonical form for comparing URLs. They have routes of applications if scripts
+    /// are run, which show them.
     #[must_use]
     pub fn canonical_form(&self) -> CanonicalForm {
-        CanonicalForm::new(&self.drop_parameters).sort_parameters(self.sort_parameters)
+        let is_rendered = self.render || self.host.values().any(|own| own.render);
+        CanonicalForm::new(&self.drop_parameters)
+            .sort_parameters(self.sort_parameters)
+            .keep_routes(is_rendered)
     }
 
     /// Returns true if the crawl has a topic.
@@ -147,6 +158,17 @@ fn on_or_off<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Erro
         "on" => Ok(true),
         "off" => Ok(false),
         other => Err(de::Error::custom(format!("{other:?} is not on or off"))),
+    }
+}
+
+/// Returns true for the words of `render` with which scripts are run.
+fn render<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    match String::deserialize(deserializer)?.as_str() {
+        "off" => Ok(false),
+        "shells" | "all" => Ok(true),
+        other => Err(de::Error::custom(format!(
+            "{other:?} is not off, shells or all"
+        ))),
     }
 }
 

@@ -452,8 +452,8 @@ async fn a_killed_browser_is_replaced_and_none_is_left_after_the_end() {
     }
 }
 
-/// Frameworks draw in animation frames, and lists load their next part once their end is in view. On
-/// a loaded machine, 2 of 48 routes of an application were read before their first frame.
+/// Frameworks draw in animation frames, and lists load their next part once their end is in view.
+/// On a loaded machine, 2 of 48 routes of an application were read before their first frame.
 #[tokio::test]
 #[cfg_attr(not(has_chromium), ignore = "Chromium is not installed")]
 async fn what_a_page_does_in_animation_frames_and_in_view_is_part_of_its_dom() {

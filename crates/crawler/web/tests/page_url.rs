@@ -219,6 +219,35 @@ fn the_user_chooses_the_list_of_parameters() {
 }
 
 #[test]
+fn a_route_of_an_application_belongs_to_a_url_only_if_scripts_are_run() {
+    let (plain, routes) = (
+        CanonicalForm::default(),
+        CanonicalForm::default().keep_routes(true),
+    );
+    for (text, canonical) in [
+        ("http://a.test/#/b?c", "http://a.test/#/b?c"),
+        ("http://a.test/?utm_id=1#!b c", "http://a.test/#!b%20c"),
+        ("http://a.test/#part", "http://a.test/"),
+        ("http://a.test/#", "http://a.test/"),
+    ] {
+        let url = PageUrl::parse(text, &routes).unwrap();
+        assert_eq!(url.as_str(), canonical);
+        assert!(url.request().fragment().is_none(), "it is never sent");
+        assert!(url.without_spelling().request().fragment().is_none());
+        assert_eq!(PageUrl::parse(canonical, &routes).as_ref(), Ok(&url));
+        let stored = PageUrl::of_stored(&url.to_stored()).unwrap();
+        assert_eq!((stored.request(), &stored), (url.request(), &url));
+        let unrouted = PageUrl::parse(text, &plain).unwrap();
+        assert_eq!(unrouted.as_str(), "http://a.test/");
+    }
+    let route = PageUrl::parse("http://a.test/app#/b", &routes).unwrap();
+    let next = |link| route.join(link, &routes).unwrap().to_string();
+    assert_eq!(next("#/c"), "http://a.test/app#/c");
+    assert_eq!(next("d"), "http://a.test/d");
+    assert_eq!(next(""), "http://a.test/app");
+}
+
+#[test]
 fn a_stored_url_is_read_unchanged_under_any_list_of_parameters() {
     let kept = PageUrl::parse(
         "http://example.org/?utm_source=x",

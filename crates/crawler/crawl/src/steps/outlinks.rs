@@ -29,7 +29,7 @@ pub(crate) fn notes(is_wanted: bool, document: Option<&Document>) -> Vec<Metadat
     };
     let field = |link: &web::Link| {
         let context = hop_and_context(link.kind);
-        format!("{} {context}", link.url.request())
+        format!("{} {context}", link.url.written())
     };
     let fields = document.links.iter().map(field);
     let omitted = document.links.len().saturating_sub(MAX_LINKS);
@@ -53,8 +53,8 @@ pub(crate) fn queued(
         return Vec::new();
     }
     let field = |link: &DiscoveredUrl| match link.link_score() {
-        Some(score) => format!("{} {score}", link.url.request()),
-        None => link.url.request().to_string(),
+        Some(score) => format!("{} {score}", link.url.written()),
+        None => link.url.written().into_owned(),
     };
     let omitted = links.len().saturating_sub(MAX_QUEUED);
     let recorded = links.iter().take(MAX_QUEUED);

@@ -169,10 +169,12 @@ async fn run(
 
 /// Returns the page as a browser gets it; `None` if its body cannot be decoded.
 async fn source_of(context: &Arc<CrawlContext>, page: &Exchange) -> Option<PageSource> {
+    let mut url = page.url.request().clone();
+    url.set_fragment(page.url.as_url().fragment());
     let (exchange, most) = (page.clone(), context.policy.reading.max_decoded);
     let decode = move || web::decode(&exchange.headers, &exchange.body, most).bytes;
     Some(PageSource {
-        url: page.url.request().clone(),
+        url,
         status: page.status,
         headers: page.headers.clone(),
         body: context.compute(decode).await?,

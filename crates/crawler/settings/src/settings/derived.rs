@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 
 use messages::{CommandError, usage};
 use neardup::Thresholds;
-use policy::Requisites;
+use policy::{RenderMode, Requisites};
 use reading::{HostReading, ReadingSettings};
 use requests::{AddressBound, ProxyUrl};
 use store::ComparisonOptions;
@@ -51,8 +51,11 @@ impl Settings {
     /// Returns the settings for reading pages.
     pub fn reading(&self) -> ReadingSettings {
         let host = self.host.iter().map(|(pattern, own)| {
-            let main_selector = own.main_selector.clone();
-            (pattern.clone(), HostReading { main_selector })
+            let reading = HostReading {
+                main_selector: own.main_selector.clone(),
+                render: own.render.is_some_and(RenderMode::is_on),
+            };
+            (pattern.clone(), reading)
         });
         ReadingSettings {
             drop_parameters: self.drop_parameters.clone(),
@@ -63,6 +66,7 @@ impl Settings {
             main_content: self.main_content.is_on(),
             main_selector: self.main_selector.clone(),
             host: host.collect(),
+            render: self.render.is_on(),
             topic: self.topic.clone(),
             topic_file: self.topic_file.clone(),
             topic_of_seeds: self.topic_of_seeds,

@@ -184,9 +184,8 @@ impl Settings {
 
     /// Returns true if scripts are run, of any host.
     pub fn renders(&self) -> bool {
-        let is_wanted = |mode: RenderMode| mode != RenderMode::Off;
         let mut of_hosts = self.host.values().filter_map(|own| own.render);
-        is_wanted(self.render) || of_hosts.any(is_wanted)
+        self.render.is_on() || of_hosts.any(RenderMode::is_on)
     }
 
     /// Returns the selectors of main content: first the selectors of single hosts, most specific

@@ -191,7 +191,7 @@ impl Records<'_, '_> {
         let truncated = (profile == IDENTICAL_PAYLOAD).then_some("length");
         header.optional_field("WARC-Truncated", truncated);
         header.field("WARC-Profile", profile);
-        header.field("WARC-Refers-To-Target-URI", of.url.request());
+        header.field("WARC-Refers-To-Target-URI", of.url.written());
         header.field("WARC-Refers-To-Date", of.at);
         self.writer
             .record(header, RESPONSE, &response_head(exchange), &Body::default())?;
@@ -257,14 +257,14 @@ impl Records<'_, '_> {
         (id, header)
     }
 
-    /// Returns the header of a record about a URL, which is named as it was requested: replay looks
-    /// for the links of a page as the page wrote them.
+    /// Returns the header of a record about a URL, which is named as it was written: replay looks for
+    /// the links of a page as the page wrote them.
     fn about(&mut self, kind: &str, target: &PageUrl, date: Timestamp) -> (RecordId, Header) {
         let (visit, number) = (self.names.visit.to_be_bytes(), self.issued.to_be_bytes());
         let id = self.names.session.name(&[&visit[..], &number].concat());
         self.issued += 1;
         let mut header = Header::new(kind, id, date);
-        header.field("WARC-Target-URI", target.request());
+        header.field("WARC-Target-URI", target.written());
         header.field("WARC-Warcinfo-ID", self.names.warcinfo);
         (id, header)
     }

@@ -9,6 +9,7 @@ use crate::html::link::{Link, LinkContext, LinkKind, LinkKinds};
 use crate::html::relations::{self, Relations};
 use crate::html::response_metadata::ReadContext;
 use crate::letter_case::starts_with_ignore_case;
+use crate::url::canonical::is_route;
 use crate::url::page_url::{MAX_URL_BYTES, PageUrl, UrlError};
 use crate::url::url_key::UrlKey;
 
@@ -125,7 +126,7 @@ impl<'p> References<'p> {
             return None;
         }
         let start = href.trim_start();
-        if start.is_empty() || start.starts_with('#') || leads_elsewhere(start) {
+        if is_same_page(start) || leads_elsewhere(start) {
             return None;
         }
         if href.len() > MAX_URL_BYTES {
@@ -256,7 +257,7 @@ impl Links {
             return;
         }
         // Rules judge the request, so two spellings of a page are two links.
-        let key = UrlKey::of_name(url.request().as_str());
+        let key = UrlKey::of_name(&url.written());
         if let Some(&index) = self.known.get(&key) {
             let link = &mut self.links[index];
             link.relations = link.relations.shared_with(reference.relations);
@@ -297,6 +298,12 @@ impl Links {
 /// Returns true for kinds of links to pages.
 pub(crate) const fn is_page(kind: LinkKind) -> bool {
     LinkKinds::PAGES.has(kind)
+}
+
+/// Returns true for nothing, and for a fragment that is not the route of an application.
+fn is_same_page(href: &str) -> bool {
+    let fragment = href.strip_prefix('#');
+    href.is_empty() || fragment.is_some_and(|fragment| !is_route(fragment))
 }
 
 /// Recognises frequent schemes that never point to pages, before anything is parsed.

@@ -29,6 +29,7 @@ use crate::letter_case::{is_one_of, starts_with_ignore_case};
 pub struct CanonicalForm {
     patterns: Vec<Pattern>,
     sort_parameters: bool,
+    keep_routes: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,6 +40,11 @@ struct Pattern {
     token: bool,
     /// Requires another parameter of this name.
     beside: Option<Box<str>>,
+}
+
+/// Returns true for a fragment that is the route of an application.
+pub(crate) fn is_route(fragment: &str) -> bool {
+    fragment.starts_with(['/', '!'])
 }
 
 impl CanonicalForm {
@@ -112,15 +118,17 @@ impl CanonicalForm {
         Self {
             patterns,
             sort_parameters: true,
+            keep_routes: false,
         }
     }
 
-    /// Creates a form that drops nothing and keeps the order of parameters.
+    /// Creates a form that drops nothing, routes included, and keeps the order of parameters.
     #[must_use]
     pub const fn keep_all() -> Self {
         Self {
             patterns: Vec::new(),
             sort_parameters: false,
+            keep_routes: true,
         }
     }
 
@@ -131,6 +139,21 @@ impl CanonicalForm {
             sort_parameters,
             ..self
         }
+    }
+
+    /// Chooses whether fragments that are routes of applications, `#/path` and `#!path`, belong to
+    /// a URL. They do only if scripts are run, which read them.
+    #[must_use]
+    pub fn keep_routes(self, keep_routes: bool) -> Self {
+        Self {
+            keep_routes,
+            ..self
+        }
+    }
+
+    /// Returns the fragment of a URL if it belongs to it.
+    pub(crate) fn route<'a>(&self, fragment: Option<&'a str>) -> Option<&'a str> {
+        fragment.filter(|fragment| self.keep_routes && is_route(fragment))
     }
 
     /// Returns true if a pattern matches this parameter of a query or of a path segment.

@@ -2,9 +2,10 @@
 //!
 //! Two spellings of one address must not count as two pages: both would be fetched, and each would
 //! be a duplicate of the other. [`PageUrl::parse`] is the only constructor. It parses by the WHATWG
-//! URL standard (default port, dot segments, IDNA, lower-case host), then removes the fragment, the
+//! URL standard (default port, dot segments, IDNA, lower-case host), then removes the
 //! credentials, trailing dots of the host and an empty query, normalises percent-encoding (RFC 3986
-//! section 6.2.2), and drops the parameters that [`CanonicalForm`] names.
+//! section 6.2.2), and drops the parameters that [`CanonicalForm`] names. It removes the fragment,
+//! unless the form keeps routes of applications (`#/route`) and it is one.
 //!
 //! The canonical text is a key for comparing, counting and storing URLs. A server may distinguish
 //! URLs that it merges (RFC 3986 section 6.1): a signature covers the parameters as written, and a
@@ -13,7 +14,8 @@
 //!
 //! Invariants: parsing the text of a `PageUrl` again returns the same text, under the same form and
 //! under [`CanonicalForm::keep_all`]. Parsing its request again, under the same form, returns the
-//! same text and the same request. A request is ASCII without spaces, fragment and credentials.
+//! same text and the same request, unless the text has a route. A request is ASCII without spaces,
+//! fragment and credentials.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -144,6 +146,7 @@ impl PageUrl {
     }
 
     fn of(canonical: Url, request: Option<Box<Url>>) -> Result<Self, UrlError> {
+        let request = request.or_else(|| request_of_route(&canonical));
         within_cap(canonical.as_str())?;
         if let Some(request) = &request {
             within_cap(request.as_str())?;
@@ -164,10 +167,19 @@ impl PageUrl {
     }
 
     /// Returns the URL of the request. It differs from the canonical one only in its path and
-    /// query, which are kept as written.
+    /// query, which are kept as written, and has no fragment.
     #[must_use]
     pub fn request(&self) -> &Url {
         self.0.request.as_deref().unwrap_or(&self.0.canonical)
+    }
+
+    /// Returns the URL as its page wrote it: the request, and the route of an application, if any.
+    #[must_use]
+    pub fn written(&self) -> Cow<'_, str> {
+        match self.as_url().fragment() {
+            None => Cow::Borrowed(self.request().as_str()),
+            Some(route) => Cow::Owned(format!("{}#{route}", self.request())),
+        }
     }
 
     /// Returns the path and the query of the request: its target in HTTP/1.1 (RFC 9112 section
@@ -232,7 +244,7 @@ impl PageUrl {
             None => self.clone(),
             Some(_) => Self(Arc::new(Parts {
                 canonical: self.as_url().clone(),
-                request: None,
+                request: request_of_route(self.as_url()),
             })),
         }
     }
@@ -283,6 +295,15 @@ impl PageUrl {
     }
 }
 
+/// Returns the request for the route of an application, which lacks the fragment; `None` for other
+/// URLs.
+fn request_of_route(canonical: &Url) -> Option<Box<Url>> {
+    canonical.fragment()?;
+    let mut request = canonical.clone();
+    request.set_fragment(None);
+    Some(Box::new(request))
+}
+
 /// Returns path and query.
 fn target(url: &Url) -> &str {
     &url[Position::BeforePath..Position::AfterQuery]
@@ -309,7 +330,7 @@ fn request_as(mut written: Url, canonical: &Url) -> Result<Url, UrlError> {
     Ok(Url::parse(&format!("{origin}{}", target(&written)))?)
 }
 
-/// Returns the canonical text of scheme, host, port, path and query.
+/// Returns the canonical text of scheme, host, port, path, query and route.
 fn canonical_text(url: &Url, form: &CanonicalForm) -> Result<String, UrlError> {
     let host = url.host_str().unwrap_or_default().trim_end_matches('.');
     if host.is_empty() {
@@ -324,6 +345,10 @@ fn canonical_text(url: &Url, form: &CanonicalForm) -> Result<String, UrlError> {
     form.push_path(&mut text, &normalise_percent(url.path()));
     if let Some(query) = url.query() {
         form.push_query(&mut text, &normalise_percent(query));
+    }
+    if let Some(route) = form.route(url.fragment()) {
+        text.push('#');
+        text.push_str(route);
     }
     Ok(text)
 }
