@@ -30,8 +30,8 @@ const QUIET: [&str; 16] = [
     "--disable-breakpad",
     "--disable-dev-shm-usage",
     "--mute-audio",
-    // Lazy pictures load without scrolling in a window this high.
-    "--window-size=1280,12000",
+    // The page sees a higher one, of which only this much is drawn.
+    "--window-size=1280,1200",
 ];
 
 const OFFLINE: [&str; 4] = [
