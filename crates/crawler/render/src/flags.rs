@@ -14,7 +14,7 @@ pub enum Sandbox {
     Flags,
 }
 
-const QUIET: [&str; 16] = [
+const QUIET: [&str; 17] = [
     "--headless",
     "--remote-debugging-pipe",
     "--disable-gpu",
@@ -30,6 +30,8 @@ const QUIET: [&str; 16] = [
     "--disable-breakpad",
     "--disable-dev-shm-usage",
     "--mute-audio",
+    // The headless shell has no blocker of windows, and a page waits for the one that it opened.
+    "--block-new-web-contents",
     // The page sees a higher one, of which only this much is drawn.
     "--window-size=1280,1200",
 ];
