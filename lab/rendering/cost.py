@@ -34,7 +34,7 @@ def measure(wish, scratch):
 def run(wish, scratch, pages):
     with Server(small(pages)) as server:
         crawl = Crawl(wish, scratch / f"cost-{pages}", [server.url("app.test", "/page/0")],
-                      ["--render", "shells", *server.resolve(["app.test"])])
+                      ["--render", "shells", *server.resolve()])
         began = time.monotonic()
         sampler = Sampler(crawl.start().pid, 0.02)
         code, summary = crawl.finish()

@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-MEASUREMENTS = ["cost"]
+MEASUREMENTS = ["cost", "kills", "politeness"]
 
 
 def main():

@@ -4,6 +4,7 @@ A site is a function from a `Request` to a `Reply`. It is called in the thread o
 """
 
 import asyncio
+import socket
 import threading
 import time
 from typing import NamedTuple
@@ -34,7 +35,7 @@ class Reply(NamedTuple):
 
 
 class Hit(NamedTuple):
-    """A line of the log. Times are those of `time.monotonic`; `ended` is when the last byte was sent."""
+    """A line of the log. Times are those of `time.monotonic`; `ended` is when the response was sent."""
 
     host: str
     method: str
@@ -60,26 +61,26 @@ NOT_FOUND = Reply(b"", status=404)
 
 
 class Server:
-    """A context manager. The port is free only after the end."""
+    """A context manager. Each of `hosts` has an address of its own, since addresses have a pace."""
 
-    def __init__(self, site):
+    def __init__(self, site, hosts=("app.test",)):
         self.site, self.log, self.port = site, [], None
+        self.addresses = {host: f"127.1.{number >> 8}.{number & 255}" for number, host in enumerate(hosts, 1)}
         self.loop = asyncio.new_event_loop()
         self.thread = threading.Thread(target=self.run, daemon=True)
 
     def __enter__(self):
-        ready = threading.Event()
-        self.loop.call_soon(ready.set)
-        listening = asyncio.start_server(self.serve, "127.0.0.1", 0, limit=MAX_HEAD, backlog=1000)
-        self.listener = self.loop.run_until_complete(listening)
-        self.port = self.listener.sockets[0].getsockname()[1]
+        # One port of all addresses, so that a URL is of any host.
+        self.socket = socket.create_server(("", 0), backlog=1000)
+        self.port = self.socket.getsockname()[1]
+        self.loop.run_until_complete(asyncio.start_server(self.serve, sock=self.socket, limit=MAX_HEAD))
         self.thread.start()
-        ready.wait()
         return self
 
     def __exit__(self, *_):
         self.loop.call_soon_threadsafe(self.loop.stop)
         self.thread.join()
+        self.socket.close()
 
     def run(self):
         self.loop.run_forever()
@@ -87,9 +88,10 @@ class Server:
     def url(self, host, path="/"):
         return f"http://{host}:{self.port}{path}"
 
-    def resolve(self, hosts):
-        """Returns the crawler's options for these names, which no name server knows."""
-        return [option for host in hosts for option in ("--resolve", f"{host}:{self.port}:127.0.0.1")]
+    def resolve(self):
+        """Returns the crawler's options for the names of hosts, which no name server knows."""
+        names = (f"{host}:{self.port}:{address}" for host, address in self.addresses.items())
+        return [option for name in names for option in ("--resolve", name)]
 
     async def serve(self, reader, writer):
         try:
@@ -111,10 +113,13 @@ class Server:
         reply = self.site(request)
         if reply.delay:
             await asyncio.sleep(reply.delay)
+        ended = time.monotonic()
         try:
             await self.answer(writer, request, reply)
         finally:
-            self.log.append(Hit(host, method, target, fields, began, time.monotonic()))
+            # A body in parts ends with its last part; any other is in the socket at once.
+            ended = ended if reply.parts is None else time.monotonic()
+            self.log.append(Hit(host, method, target, fields, began, ended))
         return reply.parts is None
 
     async def answer(self, writer, request, reply):
