@@ -2,6 +2,7 @@
 
 import os
 import random
+import re
 import signal
 import time
 from collections import Counter
@@ -9,11 +10,12 @@ from collections import Counter
 from applications import small
 from archive import records
 from crawling import Crawl, Goals
-from processes import all_processes, command_line, descendants, read
+from processes import all_processes, command_line, descendants
 from server import Server
 
 # A page takes some time, so that kills meet all of its stages.
 RESPONSE = 0.05
+PROFILE = re.compile(rb"--user-data-dir=([^\0]+)")
 
 
 def arguments(parser):
@@ -68,11 +70,13 @@ def session(crawl, chance, counts, enough):
             kill(chance.choice(tree).id)
             counts["browser"] += 1
             continue
+        folders = {found[1] for process in tree if (found := PROFILE.search(command_line(process.id)))}
         kill(running.pid)
         crawl.finish()
         counts["crawler"] += 1
         time.sleep(1)
-        counts["left"] += len(left(tree, counts))
+        counts["left"] += len(left(tree))
+        counts["directories"] += sum(map(os.path.exists, folders))
         return True
     code, _ = crawl.finish()
     counts["failed"] += code != 0
@@ -86,16 +90,11 @@ def kill(process):
         pass
 
 
-def left(tree, counts):
-    """Returns the processes of a browser that live without its crawler."""
-    now = {process.id: process.begun for process in all_processes().values()}
-    same = {process.id for process in tree if now.get(process.id) == process.begun and not is_dead(process.id)}
-    return same
-
-
-def is_dead(process):
-    """Returns true for a process that ended and that nobody waited for."""
-    return read(process) is None or not command_line(process)
+def left(tree):
+    """Returns the processes that still live; one that nobody waited for has no command line."""
+    now = all_processes()
+    same = (process for process in tree if process.id in now and now[process.id].begun == process.begun)
+    return [process for process in same if command_line(process.id)]
 
 
 def check(crawl, expected, counts):

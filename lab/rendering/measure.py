@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-MEASUREMENTS = ["cost", "kills", "politeness"]
+MEASUREMENTS = ["canaries", "cost", "hostile", "kills", "politeness", "replay", "static"]
 
 
 def main():
