@@ -36,10 +36,12 @@ const QUIET: [&str; 17] = [
     "--window-size=1280,1200",
 ];
 
-const OFFLINE: [&str; 4] = [
+const OFFLINE: [&str; 5] = [
     "--proxy-server=127.0.0.1:9",
     "--proxy-bypass-list=<-loopback>",
+    // Two names: of the headless shell, and of Chromium since it was renamed there.
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--host-resolver-rules=MAP * ~NOTFOUND",
 ];
 
