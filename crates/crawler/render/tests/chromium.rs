@@ -333,7 +333,8 @@ async fn no_canary_sings(sandbox: Sandbox) {
         fetch('http://127.0.0.1:{port}/e').catch(() => 0);
         navigator.sendBeacon('http://127.0.0.1:{port}/f', 'x');
         const peer = new RTCPeerConnection({{ iceServers: [{{ urls: 'stun:{stun}' }}] }});
-        peer.createDataChannel('x'); peer.createOffer().then(offer => peer.setLocalDescription(offer))
+        peer.createDataChannel('x');
+        peer.createOffer().then(offer => peer.setLocalDescription(offer))
         </script>"
     );
     let chromium = start(sandbox).await;
