@@ -42,9 +42,6 @@ def measure(wish, scratch):
     ended = ", ".join(f"{counts[code]} with {code}" for code in ("code 1", "code 2") if counts[code]) or "none"
     goals.note(f"sessions that a kill of the browser ended: {ended}; they were continued, too")
     goals.note(f"{counts['unrendered']} pages were read without their scripts, since two of their tabs were killed")
-    ended = ", ".join(f"{counts[code]} with {code}" for code in ("code 1", "code 2") if counts[code]) or "none"
-    goals.note(f"sessions that a kill of the browser ended: {ended}; they were continued, too")
-    goals.note(f"{counts['unrendered']} pages were read without their scripts, since two of their tabs were killed")
     goals.note(f"{counts['directories']} directories of killed browsers were left in the temporary directory")
     return goals
 
@@ -88,10 +85,9 @@ def session(crawl, chance, counts, enough):
     if code == 0:
         return False
     # A browser that was killed while it started, or whose successor was, ends the session.
-    counts[f"code {code}"] += 1
-    after_kill = tree is not None and code in (1, 2) and counts["unexplained"] == 0
-    counts["unexplained"] += not after_kill
-    return after_kill
+    explained = tree is not None and code in (1, 2)
+    counts[f"code {code}" if explained else "unexplained"] += 1
+    return explained
 
 
 def kill(process):
