@@ -229,6 +229,12 @@ wrecks failures="500" cuts="500":
 check-warc dir="crawl":
     bash lab/interop/readers.sh {{dir}}
 
+# Needs Chromium. `just rendering canaries --pages 1000`; `replay` uses the tools of lab/interop.
+# measure pages that need JavaScript: canaries, cost, hostile, kills, politeness, replay, static
+rendering measurement *args:
+    cargo build --release -p crawler --bin crawler
+    "$(lab/interop/setup.sh)" lab/rendering/measure.py {{measurement}} {{args}}
+
 # have readers, pywb, wacz, DuckDB and a browser read 10,000 records (docs/measurements/interop.md)
 interop size="full":
     bash lab/interop/run.sh {{size}}

@@ -27,13 +27,17 @@ fn on_path(name: &str, path: &OsStr) -> Option<PathBuf> {
         .find(|file| file.is_file())
 }
 
-/// Returns the program behind Debian's shell wrapper `/usr/bin/NAME`, or `file` itself.
+/// Returns the program behind Debian's shell wrapper `/usr/bin/NAME`, or `file` itself. Chromium
+/// and its headless shell share a directory.
 fn behind_wrapper(file: PathBuf) -> PathBuf {
-    let behind = file.file_name().and_then(|name| {
-        let prefix = file.parent()?.parent()?;
-        Some(prefix.join("lib").join(name).join(name))
-    });
-    behind.filter(|behind| behind.is_file()).unwrap_or(file)
+    let behind = |folder: &OsStr| {
+        let name = file.file_name()?;
+        let library = file.parent()?.parent()?.join("lib");
+        Some(library.join(folder).join(name)).filter(|behind| behind.is_file())
+    };
+    let own = file.file_name().and_then(behind);
+    own.or_else(|| behind(OsStr::new("chromium")))
+        .unwrap_or(file)
 }
 
 #[cfg(test)]
@@ -56,12 +60,17 @@ mod tests {
     #[test]
     fn the_program_behind_the_wrapper_of_debian_is_preferred() {
         let usr = tempfile::tempdir().unwrap();
-        std::fs::create_dir_all(usr.path().join("bin")).unwrap();
+        let path = usr.path().join("bin");
+        std::fs::create_dir_all(&path).unwrap();
         std::fs::create_dir_all(usr.path().join("lib/chromium")).unwrap();
-        std::fs::write(usr.path().join("bin/chromium"), "").unwrap();
-        std::fs::write(usr.path().join("lib/chromium/chromium"), "").unwrap();
-        let found = browser(None, usr.path().join("bin").as_os_str()).unwrap();
-        assert_eq!(found, usr.path().join("lib/chromium/chromium"));
+        // The shell is preferred where both are.
+        for name in ["chromium", "chromium-headless-shell"] {
+            let behind = usr.path().join("lib/chromium").join(name);
+            std::fs::write(path.join(name), "").unwrap();
+            assert_eq!(browser(None, path.as_os_str()).unwrap(), path.join(name));
+            std::fs::write(&behind, "").unwrap();
+            assert_eq!(browser(None, path.as_os_str()).unwrap(), behind);
+        }
     }
 
     #[test]

@@ -14,7 +14,7 @@ pub enum Sandbox {
     Flags,
 }
 
-const QUIET: [&str; 16] = [
+const QUIET: [&str; 17] = [
     "--headless",
     "--remote-debugging-pipe",
     "--disable-gpu",
@@ -30,14 +30,18 @@ const QUIET: [&str; 16] = [
     "--disable-breakpad",
     "--disable-dev-shm-usage",
     "--mute-audio",
-    // Lazy pictures load without scrolling in a window this high.
-    "--window-size=1280,12000",
+    // The headless shell has no blocker of windows, and a page waits for the one that it opened.
+    "--block-new-web-contents",
+    // The page sees a higher one, of which only this much is drawn.
+    "--window-size=1280,1200",
 ];
 
-const OFFLINE: [&str; 4] = [
+const OFFLINE: [&str; 5] = [
     "--proxy-server=127.0.0.1:9",
     "--proxy-bypass-list=<-loopback>",
+    // Two names: of the headless shell, and of Chromium since it was renamed there.
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--host-resolver-rules=MAP * ~NOTFOUND",
 ];
 

@@ -22,6 +22,9 @@ const GRACE: Duration = Duration::from_secs(3);
 /// Maximum time that a page takes to be drawn.
 const FRAMES: Duration = Duration::from_secs(5);
 
+/// Width and height that the page sees. Lazy pictures load without scrolling in one this high.
+const VIEWPORT: [u32; 2] = [1280, 12_000];
+
 /// `navigator.onLine` is false without a network.
 const ONLINE: &str = "Object.defineProperty(Navigator.prototype,'onLine',{get:()=>true})";
 
@@ -102,12 +105,16 @@ impl Tab<'_> {
             self.devtools.notify(method, params, &session).await?;
         }
         let script = json!({ "source": ONLINE });
+        let [width, height] = VIEWPORT;
+        let viewport =
+            json!({ "width": width, "height": height, "deviceScaleFactor": 0, "mobile": false });
         for (method, params) in [
             ("Page.enable", json!({})),
             ("Runtime.enable", json!({})),
             ("Inspector.enable", json!({})),
             ("Network.setBypassServiceWorker", json!({ "bypass": true })),
             ("Page.addScriptToEvaluateOnNewDocument", script),
+            ("Emulation.setDeviceMetricsOverride", viewport),
             ("Runtime.runIfWaitingForDebugger", json!({})),
         ] {
             self.devtools.notify(method, params, &session).await?;

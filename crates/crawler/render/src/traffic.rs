@@ -103,6 +103,13 @@ impl<'a> Traffic<'a> {
                 self.progress.send_modify(|progress| progress.steps += 1);
                 Ok(())
             }
+            // The window itself is blocked by an option of the browser.
+            "Page.windowOpen" => {
+                let url = params["url"].as_str().unwrap_or_default();
+                self.progress
+                    .send_modify(|progress| progress.add_navigation(url));
+                Ok(())
+            }
             "Runtime.exceptionThrown" => {
                 let details = &params["exceptionDetails"];
                 let text = details["exception"]["description"].as_str();
