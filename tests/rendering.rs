@@ -341,6 +341,104 @@ fn pages_whose_scripts_bring_nothing_are_rendered_three_times_and_patterns_shows
     assert_eq!(help.expect("its pattern is listed")["scripts"], expected);
 }
 
+/// Returns the lines of the index of a crawl.
+fn index(crawl: &Crawl) -> Vec<String> {
+    let index = std::fs::read_to_string(crawl.out().join("archive/index.cdxj")).unwrap();
+    index.lines().map(str::to_owned).collect()
+}
+
+/// Checks that each command reads an archive as before: the records of it may be new to it.
+fn is_read_by_all_commands(crawl: &Crawl) {
+    crawl.is_sound();
+    let (before, indexed) = (crawl.visits(), index(crawl));
+    for command in [
+        &["rebuild", "crawl", "--from-archive", "--hash-key", KEY][..],
+        &["index", "crawl"],
+        &["reindex", "crawl"],
+        &["unpack", "crawl", "--output", "site"],
+        &["wacz", "crawl", "--output", "crawl.wacz"],
+        &["verify", "crawl.wacz"],
+    ] {
+        let run = crawl.run_command(command);
+        assert_eq!(run.code, Some(0), "{run:?}");
+    }
+    assert_eq!(crawl.visits(), before);
+    assert_eq!(index(crawl), indexed);
+    crawl.is_sound();
+}
+
+#[test]
+#[cfg_attr(not(has_chromium), ignore = "Chromium is not installed")]
+fn a_picture_of_each_archived_page_follows_its_dom() {
+    let server = Server::spawn_thread(SMALL.site());
+    let crawl = crawl(&server).with(&["--screenshots", "--max-pages=4"]);
+    let summary = crawl.complete();
+    assert_eq!(summary["unique"], 4, "{summary}");
+    let lines = index(&crawl);
+    let pictures = lines.iter().filter(|line| line.starts_with("urn:view:"));
+    assert!(
+        pictures
+            .clone()
+            .all(|line| line.contains("\"mime\": \"image/png\"")),
+        "{lines:?}"
+    );
+    assert_eq!(pictures.count(), 4, "{lines:?}");
+    is_read_by_all_commands(&crawl);
+}
+
+/// An application that sends JSON, and gets a redirect and then its text.
+const POSTING: &str = "<!DOCTYPE html><html><head><title>App</title><script>
+    const json = { method: 'POST', headers: { 'Content-Type': 'application/json' } };
+    fetch('/graphql', { ...json, body: JSON.stringify({ query: 'tide', page: [1, 2] }) })
+      .then(response => response.text())
+      .then(text => { document.getElementById('root').innerHTML = text });
+    </script></head><body><div id=root></div></body></html>";
+
+#[test]
+#[cfg_attr(not(has_chromium), ignore = "Chromium is not installed")]
+fn a_page_shows_what_its_post_brings_if_posts_are_sent() {
+    let site = || {
+        Site::new(|request| match (request.method.as_str(), request.path()) {
+            (_, "/") => Reply::html(POSTING),
+            ("POST", "/graphql") => Reply::redirect(307, "/answer"),
+            ("POST", "/answer") => {
+                let body = String::from_utf8_lossy(&request.body);
+                Reply::html(format!("<p>{body} {}", prose(7, 80)))
+            }
+            _ => Reply::status(404),
+        })
+    };
+    let without = Server::spawn_thread(site());
+    crawl(&without).complete();
+    assert_eq!(without.log().count(HOST, "/graphql"), 0);
+
+    let server = Server::spawn_thread(site());
+    let crawl = crawl(&server).with(&["--render-post"]);
+    crawl.complete();
+    let text = texts(&crawl)[0]["text"].to_string();
+    assert!(text.contains(prose(7, 80).trim()), "{text}");
+    let lines = index(&crawl);
+    for path in ["graphql", "answer"] {
+        assert_eq!(server.log().count(HOST, &format!("/{path}")), 1);
+        let key = format!("/{path}?__wb_method=post&page=1&page.2_=2&query=tide ");
+        let line = lines.iter().find(|line| line.contains(&key));
+        assert!(line.is_some(), "{lines:?}");
+    }
+    is_read_by_all_commands(&crawl);
+}
+
+#[test]
+fn the_options_of_rendered_pages_need_them() {
+    let server = Server::spawn_thread(SMALL.site());
+    for option in ["--screenshots", "--render-post"] {
+        let crawl = Crawl::of(&server, &[HOST]).seeds(&[server.url(HOST, "/")]);
+        let ended = crawl.with(&[option]).run();
+        ended.assert_error(2, &format!("{option} needs --render"));
+        ended.assert_error(2, "--render shells");
+    }
+    assert_eq!(server.log().len(), 0, "nothing is requested");
+}
+
 #[test]
 #[cfg_attr(not(has_chromium), ignore = "Chromium is not installed")]
 fn requests_of_scripts_keep_the_delay_of_their_host() {

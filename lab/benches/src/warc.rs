@@ -269,6 +269,7 @@ fn visit(page: &Page, digest: DigestAlgorithm, metadata: Metadata) -> Visit {
         robots: Vec::new(),
         subrequests: Vec::new(),
         dom: None,
+        picture: None,
         payload: Some(digest.of(held(page))),
         exchanges: vec![page.exchange.clone()],
         keeping: Keeping::Whole,

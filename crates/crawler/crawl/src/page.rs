@@ -84,6 +84,7 @@ pub async fn visit(context: &Arc<CrawlContext>, lease: Lease) -> Result<Outcome,
     let visit = Visit {
         subrequests: reading.rendered.exchanges(&admission.keeping),
         dom: reading.rendered.dom,
+        picture: reading.rendered.picture,
         keeping: admission.keeping,
         payload: Some(reading.payload),
         text: indexing::text(&context.policy, &record, reading.document),
@@ -190,6 +191,7 @@ fn whole_visit(
         keeping: Keeping::Whole,
         subrequests: Vec::new(),
         dom: None,
+        picture: None,
         payload: None,
         text: None,
     }

@@ -46,6 +46,7 @@ pub(crate) async fn archived(
             exchange("http://cdn.test/data", 404, "[]"),
         ],
         dom: dom.then(|| DOM.into()),
+        picture: dom.then(|| b"\x89PNG".as_slice().into()),
         payload: None,
         metadata: notes,
         text: None,

@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 
 use async_trait::async_trait;
+use bytes::Bytes;
 use http::{HeaderMap, HeaderValue};
 use web::{Exchange, PageUrl, Validators};
 
@@ -11,13 +12,29 @@ use crate::failure::FetchFailure;
 /// A decision on the body of a response, by its status and its header fields.
 pub type WantsBody<'a> = dyn Fn(u16, &HeaderMap) -> bool + Send + Sync + 'a;
 
+/// What a request has in place of the usual.
+#[derive(Clone, Debug, Default)]
+pub struct RequestContent {
+    /// Fields in place of the usual ones.
+    pub fields: HeaderMap,
+    /// The body of a POST; `None` for a GET.
+    pub post: Option<Bytes>,
+}
+
+impl From<HeaderMap> for RequestContent {
+    /// Returns the content of a GET with these fields.
+    fn from(fields: HeaderMap) -> Self {
+        Self { fields, post: None }
+    }
+}
+
 /// A client that requests pages.
 ///
 /// Every implementation guarantees:
 /// - With validators, a request is conditional: 304 Not Modified is a response like any other.
 /// - A call makes one request, or none if it is refused beforehand. A request that the server did
-///   not process, because its connection ended, is repeated at once a few times. A redirect is an
-///   answer like any other and is not followed.
+///   not process, because its connection ended, is repeated at once a few times; a POST only if
+///   the server says so. A redirect is an answer like any other and is not followed.
 /// - The body is what the server sent, with its content coding, cut at a known limit. If the rest
 ///   is missing, what came is returned, and [`Exchange::is_incomplete`].
 /// - The call ends: head, silence and body have limits of time.
@@ -30,8 +47,8 @@ pub trait Fetch: Send + Sync {
     /// [`FetchFailure`] if no response comes.
     async fn request(&self, url: &PageUrl, known: &Validators) -> Result<Exchange, FetchFailure>;
 
-    /// Requests like [`request`](Self::request), with these `fields` in place of the usual ones; a
-    /// field of the user's wins over both. The body of a response whose head `wants_body` refuses
+    /// Requests like [`request`](Self::request), with this `content`; a field of the user's wins
+    /// over its fields. A client that sends no POST fails for one. The body of a response whose head `wants_body` refuses
     /// is empty, and marked as cut. The function gets the status and the fields.
     ///
     /// # Errors
@@ -40,10 +57,13 @@ pub trait Fetch: Send + Sync {
         &self,
         url: &PageUrl,
         known: &Validators,
-        _fields: &HeaderMap,
+        content: &RequestContent,
         _wants_body: &WantsBody<'_>,
     ) -> Result<Exchange, FetchFailure> {
-        self.request(url, known).await
+        match content.post {
+            None => self.request(url, known).await,
+            Some(_) => Err(FetchFailure::Unaskable),
+        }
     }
 
     /// Requests `url` unconditionally and waits for the whole response.

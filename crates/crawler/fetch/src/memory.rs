@@ -63,6 +63,12 @@ impl MemoryBudget {
         share.ok().map(MemoryShare)
     }
 
+    /// Returns `bytes` with a share for a body until they are dropped; `None` if none is free now.
+    #[must_use]
+    pub fn hold(&self, bytes: Bytes) -> Option<Bytes> {
+        self.try_body(bytes.len()).map(|share| share.hold(bytes))
+    }
+
     /// Takes a share for reading a page that takes up to `bytes`, and waits for it in turn.
     pub async fn page(&self, bytes: u64) -> MemoryShare {
         self.pages.take(bytes).await
@@ -109,9 +115,9 @@ impl MemoryShare {
     }
 
     /// Binds this share to the bytes that it is for.
-    pub(crate) fn hold(self, bytes: Vec<u8>) -> Bytes {
+    pub(crate) fn hold(self, bytes: impl Into<Bytes>) -> Bytes {
         Bytes::from_owner(Held {
-            bytes,
+            bytes: bytes.into(),
             _share: self,
         })
     }
@@ -119,7 +125,7 @@ impl MemoryShare {
 
 /// Bytes, with the share of the budget that they take until they are dropped.
 struct Held {
-    bytes: Vec<u8>,
+    bytes: Bytes,
     _share: MemoryShare,
 }
 
@@ -132,6 +138,16 @@ impl AsRef<[u8]> for Held {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bytes_from_elsewhere_take_a_share_if_one_is_free() {
+        let budget = MemoryBudget::new(8 << 20);
+        let held = budget.hold(vec![7; 3 << 20].into()).unwrap();
+        assert_eq!(budget.hold(vec![7; 2 << 20].into()), None);
+        assert_eq!(held.len(), 3 << 20);
+        drop(held);
+        assert!(budget.hold(vec![7; 2 << 20].into()).is_some());
+    }
 
     #[test]
     fn a_body_takes_a_share_and_returns_it_when_its_bytes_are_dropped() {

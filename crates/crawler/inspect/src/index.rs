@@ -36,10 +36,10 @@ pub fn remarks(report: &IndexingReport) -> Vec<String> {
         ),
         (
             report.not_pages,
-            "capture is not a page (responses to HEAD, POST and others, partial content) and is \
-             not in the index",
-            "captures are not pages (responses to HEAD, POST and others, partial content) and are \
-             not in the index",
+            "capture is not a page (responses to HEAD and others, partial content) and is not in \
+             the index",
+            "captures are not pages (responses to HEAD and others, partial content) and are not in \
+             the index",
         ),
     ];
     let counted = counted.into_iter().filter(|(count, ..)| *count > 0);

@@ -42,6 +42,10 @@ pub struct RenderRules {
     pub mode: RenderMode,
     /// The pages of single hosts; `None` is the mode of all others.
     pub of_hosts: HostTable<Option<RenderMode>>,
+    /// True if pictures of rendered pages are archived.
+    pub screenshots: bool,
+    /// True if POST requests of scripts are sent to the domain of their page.
+    pub posts: bool,
 }
 
 impl RenderRules {

@@ -79,15 +79,17 @@ fn headers(object: &Value) -> HeaderMap {
         .collect()
 }
 
+/// Returns the body; `None` if a part of it is missing, such as a stream.
 fn body(request: &Value) -> Option<Bytes> {
     if let Some(entries) = request["postDataEntries"].as_array() {
-        let parts = entries.iter().filter_map(|entry| entry["bytes"].as_str());
-        let decoded = parts.filter_map(|part| BASE64.decode(part.as_bytes()).ok());
-        return Some(decoded.flatten().collect());
+        let part = |entry: &Value| BASE64.decode(entry["bytes"].as_str()?.as_bytes()).ok();
+        let parts: Option<Vec<_>> = entries.iter().map(part).collect();
+        return Some(parts?.concat().into());
     }
-    request["postData"]
-        .as_str()
-        .map(|text| Bytes::copy_from_slice(text.as_bytes()))
+    match request["postData"].as_str() {
+        Some(text) => Some(Bytes::copy_from_slice(text.as_bytes())),
+        None => (request["hasPostData"] != true).then(Bytes::new),
+    }
 }
 
 /// Returns the method and parameters that answer the request `id`.
@@ -150,6 +152,23 @@ mod tests {
         assert_eq!(paused.request.headers.len(), 1);
         assert_eq!(paused.request.body.as_deref(), Some(&b"q=1"[..]));
         assert!(!paused.is_document);
+    }
+
+    #[test]
+    fn a_body_with_a_missing_part_is_not_known() {
+        for (request, expected) in [
+            (json!({}), Some("")),
+            (json!({ "postData": "a" }), Some("a")),
+            (json!({ "hasPostData": true }), None),
+            (
+                json!({ "hasPostData": true, "postDataEntries": [{ "bytes": "YQ==" }, {}] }),
+                None,
+            ),
+        ] {
+            let body = body(&request);
+            let expected = expected.map(str::as_bytes);
+            assert_eq!(body.as_deref(), expected, "{request}");
+        }
     }
 
     #[test]

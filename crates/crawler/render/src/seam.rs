@@ -57,7 +57,7 @@ pub struct BrowserRequest {
     pub method: Method,
     /// Headers that the browser would send.
     pub headers: HeaderMap,
-    /// Body of the request.
+    /// Body of the request, which may be empty; `None` if the browser does not hand it over whole.
     pub body: Option<Bytes>,
     /// Purpose of the request.
     pub kind: RequestKind,
@@ -113,6 +113,8 @@ pub struct RenderLimits {
     pub wall: Duration,
     /// Maximum length of the DOM as HTML, in bytes.
     pub dom_bytes: usize,
+    /// Maximum length of a picture of the page, in bytes; `None` if no picture is wanted.
+    pub picture_bytes: Option<usize>,
 }
 
 impl Default for RenderLimits {
@@ -122,6 +124,7 @@ impl Default for RenderLimits {
             still: Duration::from_millis(500),
             wall: Duration::from_secs(120),
             dom_bytes: 16 << 20,
+            picture_bytes: None,
         }
     }
 }
@@ -141,6 +144,9 @@ pub struct Rendering {
     pub refused: Vec<RefusedRequest>,
     /// First URLs of other documents that scripts tried to open in place of the page: at most 20.
     pub navigations: Vec<String>,
+    /// A picture of the window as PNG; `None` unless it is wanted, can be taken and is within its
+    /// limit.
+    pub picture: Option<Bytes>,
     /// The limit that ended the rendering; `None` if the page was still.
     pub cut_by: Option<Cut>,
 }

@@ -5,6 +5,8 @@
 
 use std::time::Duration;
 
+use bytes::Bytes;
+use data_encoding::BASE64;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, timeout, timeout_at};
@@ -24,6 +26,9 @@ const FRAMES: Duration = Duration::from_secs(5);
 
 /// Width and height that the page sees. Lazy pictures load without scrolling in one this high.
 const VIEWPORT: [u32; 2] = [1280, 12_000];
+
+/// Maximum time to take a picture.
+const PICTURE: Duration = Duration::from_secs(10);
 
 /// `navigator.onLine` is false without a network.
 const ONLINE: &str = "Object.defineProperty(Navigator.prototype,'onLine',{get:()=>true})";
@@ -143,16 +148,43 @@ impl Tab<'_> {
         let html = dom["html"]
             .as_str()
             .filter(|html| html.len() <= self.limits.dom_bytes);
+        let html = html.ok_or(too_large)?.to_owned();
+        let picture = match self.limits.picture_bytes {
+            Some(most) => self.picture(names, most).await,
+            None => None,
+        };
         let progress = watched.borrow();
         Ok(Rendering {
-            html: html.ok_or(too_large)?.to_owned(),
+            html,
             final_url: text(&dom["url"])?,
             title: text(&dom["title"])?,
             console_errors: progress.console_errors.clone(),
             refused: progress.refused.clone(),
             navigations: progress.navigations.clone(),
+            picture,
             cut_by,
         })
+    }
+
+    /// Takes a picture of the window; returns `None` with a warning if that fails or if the picture
+    /// is larger than `most` bytes. The DOM was read before, so the page loses nothing.
+    async fn picture(&self, names: &Names, most: usize) -> Option<Bytes> {
+        let form = json!({ "format": "png" });
+        let taken = timeout(PICTURE, self.tab("Page.captureScreenshot", form, names)).await;
+        let reason = match taken {
+            Ok(Ok(reply)) => {
+                let data = reply["data"].as_str().unwrap_or_default();
+                match BASE64.decode(data.as_bytes()) {
+                    Ok(png) if !png.is_empty() && png.len() <= most => return Some(png.into()),
+                    Ok(png) => format!("it has {} bytes; at most {most} are archived", png.len()),
+                    Err(error) => error.to_string(),
+                }
+            }
+            Ok(Err(failure)) => failure.to_string(),
+            Err(_elapsed) => format!("it took more than {} s", PICTURE.as_secs()),
+        };
+        tracing::warn!(url = %self.page.url, %reason, "no picture of this page is archived");
+        None
     }
 
     /// Advances the clock of the page in steps until the page is still or its time is used up.

@@ -399,6 +399,31 @@ async fn a_dom_beyond_its_limit_is_too_large() {
 
 #[cfg_attr(not(has_chromium), ignore = "no Chromium on PATH")]
 #[tokio::test]
+async fn a_picture_shows_the_window_after_the_scripts_ran() {
+    let chromium = start(Sandbox::Namespaces).await;
+    let picture = async |body: &str, most: usize| {
+        let limits = RenderLimits {
+            picture_bytes: Some(most),
+            ..RenderLimits::default()
+        };
+        let network = Table::default();
+        let rendering = chromium.render(&page(body), &network, &limits).await;
+        rendering.expect("the page is harmless").picture
+    };
+    let blank = picture("", 16 << 20).await.expect("it is taken");
+    let body = "<script>setTimeout(() => document.body.style.background = 'red', 200)</script>";
+    let red = picture(body, 16 << 20).await.expect("it is taken");
+    // The signature, and the width in the first chunk (PNG, sections 5.2 and 11.2.1).
+    assert_eq!(red[..8], *b"\x89PNG\r\n\x1a\n");
+    assert_eq!(red[16..20], 1280_u32.to_be_bytes());
+    assert_ne!(red, blank);
+    assert_eq!(picture(body, red.len() - 1).await, None, "it is too large");
+    let rendering = rendered(body, &Table::default()).await;
+    assert_eq!(rendering.picture, None, "none is wanted");
+}
+
+#[cfg_attr(not(has_chromium), ignore = "no Chromium on PATH")]
+#[tokio::test]
 async fn a_page_that_fills_memory_ends_alone() {
     let chromium = start(Sandbox::Namespaces).await;
     let body = "<script>const a = []; for (;;) a.push(new Array(100000).fill(Math.random()))

@@ -127,6 +127,13 @@ pub struct Settings {
     #[arg(long, value_name = "HOW", help_heading = "Scripts")]
     #[serde(with = "word")]
     pub render_sandbox: RenderSandbox,
+    /// Archive a picture of each rendered page as PNG, under the URL urn:view:URL; needs --render
+    #[arg(long, help_heading = "Scripts")]
+    pub screenshots: bool,
+    /// Send POST requests of scripts to the domain of their page, with bodies of up to 64 KiB;
+    /// without it, they are refused; needs --render
+    #[arg(long, help_heading = "Scripts")]
+    pub render_post: bool,
 
     /// Visit pages about these words first, and archive only these: "tidal power". Off-topic pages
     /// are not archived, but their links are followed. Cannot be changed once the crawl has begun

@@ -260,9 +260,10 @@ impl<'s> Assembly<'s> {
             fetch: components.fetch,
             pacer: components.pacer,
             robots: components.robots,
-            renderer: components
-                .render
-                .map(|render| Renderer::new(render, crawl_directory::archive(&settings.out))),
+            renderer: components.render.map(|render| {
+                let archive = crawl_directory::archive(&settings.out);
+                Renderer::new(render, archive, policy.render.screenshots)
+            }),
             frontier: self.store.frontier(),
             index: self.store.index(),
             kept_pages: kept_pages::open(settings, disk)?,

@@ -13,7 +13,8 @@ use std::time::Duration;
 
 use crawl::{Fault, Finish, Limits};
 use fetch::Secrets;
-use http::Method;
+use http::header::CONTENT_TYPE;
+use http::{HeaderMap, HeaderValue, Method};
 use journal::{Fate, Rendered, VisitRecord};
 use messages::CommandError;
 use policy::{RenderMode, Requisites};
@@ -72,7 +73,12 @@ impl Crawl {
             .map(|(path, reply)| ((*path).to_owned(), reply.clone()))
             .collect();
         pages.push(("/robots.txt".to_owned(), robots));
-        let server = Server::spawn_thread(Site::pages(pages));
+        Self::at(Site::pages(pages))
+    }
+
+    /// Begins at `/` of a site.
+    fn at(site: Site) -> Self {
+        let server = Server::spawn_thread(site);
         let directory = tempfile::tempdir().unwrap();
         let settings = Settings {
             url: vec![server.url(HOST, "/")],
@@ -102,6 +108,21 @@ impl Crawl {
         let url = self.url(path);
         self.browser = script(self.browser, &url);
         self
+    }
+
+    /// Begins at `/`, whose scripts make this request. `/echo` shows what it received.
+    fn sending(request: impl FnOnce(&Self) -> BrowserRequest) -> Self {
+        let crawl = Self::at(Site::new(|request| match request.path() {
+            "/robots.txt" => Reply::text("User-agent: *\nDisallow: /private/\n"),
+            "/" => Reply::html(SHELL),
+            _ => {
+                let media = request.header("content-type").unwrap_or_default();
+                let body = String::from_utf8_lossy(&request.body);
+                Reply::text(format!("{} {media} {body}", request.method))
+            }
+        }));
+        let request = request(&crawl);
+        crawl.script("/", |browser, url| browser.sends(url, request))
     }
 
     /// Adds a page whose scripts request `/app.js` and its data, and show these.
@@ -414,12 +435,100 @@ fn what_a_script_sends_besides_a_get_is_answered_without_a_request() {
     };
     let posted = of(Method::POST, "/data");
     assert_eq!(posted.requested("/data"), 0);
-    assert!(posted.archived_text("/").contains("POST is not sent"));
+    assert!(posted.archived_text("/").contains("without --render-post"));
     let preflight = of(Method::OPTIONS, "/data");
     assert_eq!(preflight.requested("/data"), 0);
     let head = of(Method::HEAD, "/data");
     assert_eq!(head.requested("/data"), 1);
     assert!(!head.archived_text("/").contains("data"));
+}
+
+/// Returns a POST of JSON.
+fn post(url: &str) -> BrowserRequest {
+    let json = HeaderValue::from_static("application/json");
+    BrowserRequest {
+        method: Method::POST,
+        headers: HeaderMap::from_iter([(CONTENT_TYPE, json)]),
+        body: Some("{\"q\": [1, \"a b\"]}".into()),
+        ..request(RequestKind::Data, url)
+    }
+}
+
+#[test]
+fn a_post_is_sent_archived_and_indexed_with_its_body() {
+    let mut crawl = Crawl::sending(|crawl| post(&crawl.url("/echo")));
+    crawl.settings.render_post = true;
+    let ended = crawl.run();
+    let text = ended.archived_text("/");
+    let echo = "POST application/json {\"q\": [1, \"a b\"]}";
+    assert!(text.contains(echo), "{text}");
+    let log = ended.server.log();
+    let heads = log.request_heads(HOST);
+    assert!(heads.contains("\r\ncontent-length: 17\r\n"), "{heads}");
+    let index = crawl_directory::archive(&ended.settings.out).join(sinks::cdxj::INDEX);
+    let index = std::fs::read_to_string(index).unwrap();
+    let is_of_post = |line: &&str| line.contains("/echo?__wb_method=post&q=1&q.2_=a+b ");
+    let line = index.lines().find(is_of_post).unwrap_or(&index);
+    let end = ", \"requestBody\": \"q=1&q.2_=a+b\", \"method\": \"POST\"}";
+    assert!(line.ends_with(end), "{line}");
+}
+
+#[test]
+fn a_post_passes_the_gates_of_a_link_and_stays_in_its_domain() {
+    let large = "x".repeat((64 << 10) + 1);
+    let cases: [(&str, fn(&mut BrowserRequest), &str); 6] = [
+        ("/private/data", |_| {}, "robots.txt"),
+        ("/excluded", |_| {}, "exclude"),
+        ("/echo", |post| post.body = None, "is not known"),
+        (
+            "/echo",
+            |post| post.kind = RequestKind::Frame,
+            "only for data",
+        ),
+        ("/echo", |post| post.method = Method::PUT, "PUT is not sent"),
+        ("api.test", |_| {}, "to the domain of its page"),
+    ];
+    let refused = |path: &str, change: &dyn Fn(&mut BrowserRequest), reason: &str| {
+        let mut crawl = Crawl::sending(|crawl| {
+            let url = match path {
+                "api.test" => crawl.server.url(path, "/echo"),
+                path => crawl.url(path),
+            };
+            let mut post = post(&url);
+            change(&mut post);
+            post
+        });
+        crawl.settings.render_post = true;
+        crawl.settings.exclude = vec!["/excluded".to_owned()];
+        let ended = crawl.run();
+        let text = ended.archived_text("/");
+        assert!(text.contains(reason), "{path}: {text}");
+        let log = ended.server.log();
+        let posts = log.pages().filter(|hit| hit.method != "GET");
+        assert_eq!(posts.count(), 0, "{path}");
+    };
+    for (path, change, reason) in cases {
+        refused(path, &change, reason);
+    }
+    let enlarge = |post: &mut BrowserRequest| post.body = Some(large.clone().into());
+    refused("/echo", &enlarge, "exceeds 64 KiB");
+}
+
+/// A POST may change something at the server.
+#[test]
+fn a_page_that_has_sent_a_post_is_not_rendered_once_more() {
+    for (method, tabs) in [(Method::POST, 1), (Method::GET, 2)] {
+        let crawl = Crawl::of(&[("/", Reply::html(SHELL)), ("/data", Reply::text("data"))]);
+        let sent = BrowserRequest {
+            method,
+            ..post(&crawl.url("/data"))
+        };
+        let mut crawl = crawl.script("/", |browser, url| browser.sends_and_crashes(url, sent));
+        crawl.settings.render_post = true;
+        let ended = crawl.run();
+        assert_eq!(ended.browser.rendered().len(), tabs);
+        assert_eq!(ended.requested("/data"), tabs);
+    }
 }
 
 #[test]
@@ -483,6 +592,31 @@ fn only_pages_that_need_their_scripts_are_rendered_unless_all_are() {
             .collect();
         assert_eq!(ended.browser.rendered(), expected, "{mode}");
         drop(ended.directory);
+    }
+}
+
+#[test]
+fn pictures_of_archived_pages_follow_their_dom_if_they_are_wanted() {
+    for wanted in [false, true] {
+        let same = dom("Same", &words("tide"), "/copy");
+        let mut crawl = Crawl::of(&[
+            ("/", Reply::html(SHELL)),
+            ("/copy", Reply::html(format!("{SHELL}<!-- another -->"))),
+            ("/app.js", Reply::text("run()")),
+            ("/data", Reply::text(same)),
+        ]);
+        crawl.settings.screenshots = wanted;
+        let ended = crawl.shows("/", "/data").shows("/copy", "/data").run();
+        assert!(!ended.visit("/copy").kept, "a duplicate has no picture");
+        let records = ended.records();
+        let at = |kind: &str| records.iter().position(|record| record == kind);
+        let behind_dom = at("conversion /").map(|dom| dom + 1);
+        assert_eq!(
+            at("resource /"),
+            behind_dom.filter(|_| wanted),
+            "{records:?}"
+        );
+        assert_eq!(at("resource /copy"), None, "{records:?}");
     }
 }
 

@@ -6,6 +6,7 @@
 //! - `index` is the index on the disk, `manifest` its list of runs, `run` writes and merges runs.
 //! - `scan` reads the parts of an archive that its index lacks; [`make_again`] rebuilds the index,
 //!   [`index_files`] indexes WARC files of any crawler.
+//! - `post` extends the key of a response to POST by the body of its request.
 //! - `line_sorter` sorts lines of several indexes in bounded memory.
 //! - [`CdxjReader`] reads any index; [`Comparison`] compares an index with its archive.
 //!
@@ -22,6 +23,7 @@ pub(crate) mod json;
 pub(crate) mod line_sorter;
 pub(crate) mod lines;
 mod manifest;
+pub(crate) mod post;
 mod run;
 mod scan;
 mod warcio_head;

@@ -83,6 +83,8 @@ pub struct Visit {
     pub subrequests: Vec<Exchange>,
     /// The DOM of the page as HTML after its scripts ran. It is archived if the page is.
     pub dom: Option<Box<str>>,
+    /// A picture of the DOM as PNG. It is archived if the DOM is.
+    pub picture: Option<Bytes>,
     /// The digest of the last exchange's body, if it is known.
     pub payload: Option<PayloadDigest>,
     /// The verdict, as fields of a `metadata` record; no such record if this is empty. Names must

@@ -67,4 +67,5 @@ pub use response::Response;
 pub use stream::{WarcStream, next_record_behind};
 pub use unpack::{ArchiveFormat, archive_format};
 pub use unsettled_tail::settled_behind;
+pub use visit::PICTURE_OF;
 pub use warcinfo::ArchiveOptions;

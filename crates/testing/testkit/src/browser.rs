@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
+use bytes::Bytes;
 use http::{HeaderMap, Method};
 use render::{
     BrowserAnswer, BrowserRequest, Cut, PageNetwork, PageSource, RefusedRequest, Render,
@@ -11,12 +12,15 @@ use render::{
 };
 
 /// A renderer that looks up in a table what the scripts of a page do. The DOM of a page without an
-/// entry is its body.
+/// entry is its body, and the picture of a page is [`PICTURE`].
 #[derive(Debug, Default)]
 pub struct ScriptedBrowser {
     scripts: HashMap<String, PageScript>,
     rendered: Mutex<Vec<String>>,
 }
+
+/// The picture of each page: the beginning of a PNG.
+pub const PICTURE: &[u8] = b"\x89PNG\r\n\x1a\n";
 
 /// Behaviour of the scripts of a page.
 #[derive(Debug, Clone)]
@@ -29,6 +33,8 @@ enum PageScript {
     },
     /// The first time they take too long, and then they show this DOM.
     TakesLong(String),
+    /// They make this request, and then the tab crashes.
+    SendsAndCrashes(BrowserRequest),
     /// They end the rendering.
     Fails(RenderFailure),
 }
@@ -75,6 +81,12 @@ impl ScriptedBrowser {
         self.with(url, PageScript::TakesLong(dom.to_owned()))
     }
 
+    /// Adds a page whose scripts make this request, and then crash their tab.
+    #[must_use]
+    pub fn sends_and_crashes(self, url: &str, request: BrowserRequest) -> Self {
+        self.with(url, PageScript::SendsAndCrashes(request))
+    }
+
     /// Adds a page that cannot be rendered.
     #[must_use]
     pub fn fails(self, url: &str, failure: RenderFailure) -> Self {
@@ -112,7 +124,7 @@ impl Render for ScriptedBrowser {
         &self,
         page: &PageSource,
         network: &dyn PageNetwork,
-        _limits: &RenderLimits,
+        limits: &RenderLimits,
     ) -> Result<Rendering, RenderFailure> {
         let url = page.url.to_string();
         let rendered = self.rendered.lock();
@@ -126,11 +138,16 @@ impl Render for ScriptedBrowser {
             console_errors: Vec::new(),
             refused: Vec::new(),
             navigations: Vec::new(),
+            picture: limits.picture_bytes.map(|_| Bytes::from_static(PICTURE)),
             cut_by: None,
         };
         match self.scripts.get(&url).cloned() {
             None => {}
             Some(PageScript::Fails(failure)) => return Err(failure),
+            Some(PageScript::SendsAndCrashes(request)) => {
+                network.answer(request).await;
+                return Err(RenderFailure::TabCrashed);
+            }
             Some(PageScript::TakesLong(dom)) => {
                 let is_first = self
                     .rendered()

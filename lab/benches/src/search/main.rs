@@ -243,6 +243,7 @@ fn through_the_sink(
                 keeping: Keeping::Whole,
                 subrequests: Vec::new(),
                 dom: None,
+                picture: None,
                 payload: None,
                 metadata: Vec::new(),
                 robots: Vec::new(),

@@ -308,9 +308,9 @@ pub(crate) struct CanonicalizeArgs {
     pub(crate) surt: bool,
 }
 
-/// Index archives for replay tools: sorted CDXJ lines, as `cdxj-indexer --sort` writes them.
-/// Captures that are not pages (responses to HEAD or POST, partial content) are omitted. Duplicates
-/// that were not archived have lines of their own, with keys that begin with !duplicate:
+/// Index archives for replay tools: sorted CDXJ lines, as `cdxj-indexer --post-append --sort`
+/// writes them. Captures that are not pages (responses to HEAD, partial content) are omitted.
+/// Duplicates that were not archived have lines of their own, with keys that begin with !duplicate:
 /// (docs/formats/cdxj.md).
 #[derive(Debug, Args)]
 #[command(after_help = "\

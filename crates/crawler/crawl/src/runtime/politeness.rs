@@ -14,7 +14,7 @@
 //! Invariant: whenever the process dies, the journal has the longest wait computed from each host's
 //! last response.
 
-use fetch::{FetchFailure, WantsBody};
+use fetch::{FetchFailure, RequestContent, WantsBody};
 use http::HeaderMap;
 use journal::{Reason, StoreFault};
 use requests::{PacedResponse, ResponseKind};
@@ -75,7 +75,7 @@ pub(crate) async fn checks_host(context: &CrawlContext, lease: &Lease) -> Result
     let unconditional = Validators::default();
     let outcome = context
         .fetch
-        .request_for(&url, &unconditional, &HeaderMap::new(), &with_body)
+        .request_for(&url, &unconditional, &RequestContent::default(), &with_body)
         .await;
     let response = response_of(context, &host, &outcome);
     if response.kind == ResponseKind::Fine {
@@ -87,14 +87,14 @@ pub(crate) async fn checks_host(context: &CrawlContext, lease: &Lease) -> Result
     Ok(true)
 }
 
-/// Requests `url` on behalf of a lease, with these fields, when its host is ready. Stores the pace
+/// Requests `url` on behalf of a lease, with this content, when its host is ready. Stores the pace
 /// of the host.
 pub(crate) async fn request(
     context: &CrawlContext,
     lease: &Lease,
     url: &PageUrl,
     known: &Validators,
-    fields: &HeaderMap,
+    content: &RequestContent,
     wants_body: &WantsBody<'_>,
 ) -> Result<Result<Exchange, FetchFailure>, StoreFault> {
     let host = url.host();
@@ -104,7 +104,7 @@ pub(crate) async fn request(
     record_unanswered(context, &host).await?;
     let outcome = context
         .fetch
-        .request_for(url, known, fields, wants_body)
+        .request_for(url, known, content, wants_body)
         .await;
     permit.finish(response_of(context, &host, &outcome));
     record_pace(context, lease, &host).await?;

@@ -9,6 +9,9 @@ use web::UrlKey;
 
 use super::shared_parts::SharedParts;
 
+/// Maximum length of a picture of a page, in bytes.
+const MAX_PICTURE: usize = 16 << 20;
+
 /// The renderer of a crawl.
 pub struct Renderer {
     pub(crate) render: Arc<dyn Render>,
@@ -18,12 +21,16 @@ pub struct Renderer {
 }
 
 impl Renderer {
-    /// Returns the renderer of a crawl with its archive in this directory.
+    /// Returns the renderer of a crawl with its archive in this directory. With `screenshots`, it
+    /// takes pictures of pages.
     #[must_use]
-    pub fn new(render: Arc<dyn Render>, archive: PathBuf) -> Self {
+    pub fn new(render: Arc<dyn Render>, archive: PathBuf, screenshots: bool) -> Self {
         Self {
             render,
-            limits: RenderLimits::default(),
+            limits: RenderLimits {
+                picture_bytes: screenshots.then_some(MAX_PICTURE),
+                ..RenderLimits::default()
+            },
             shared: SharedParts::new(archive),
         }
     }

@@ -290,8 +290,8 @@ async fn request(
     let wants_body =
         |status, headers: &HeaderMap| content_filter::wants_body(context, lease, status, headers);
     let known = validators.unwrap_or(&unconditional);
-    let fields = requisites::fields(lease.discovered(), url);
-    let outcome = politeness::request(context, lease, url, known, &fields, &wants_body).await?;
+    let content = requisites::fields(lease.discovered(), url).into();
+    let outcome = politeness::request(context, lease, url, known, &content, &wants_body).await?;
     if let Ok(exchange) = &outcome
         && (200..300).contains(&exchange.status)
         && FetchFailure::of_incomplete(exchange).is_none()

@@ -1,8 +1,11 @@
 //! A page whose scripts were run, as far as the journal and the archive get it.
 
+use bytes::Bytes;
 use journal::Rendered;
 use sinks::{Keeping, MetadataField};
 use web::Exchange;
+
+use crate::context::CrawlContext;
 
 /// The field with the number of requests of a page's scripts that were not sent.
 const RENDER_REFUSED: &str = "render-refused";
@@ -17,6 +20,20 @@ pub(crate) struct Subrequest {
     pub(crate) is_shared: bool,
 }
 
+/// Returns the picture of a page with its share of the memory budget; `None` with a warning if none
+/// is free.
+pub(crate) fn held_picture(
+    context: &CrawlContext,
+    page: &Exchange,
+    picture: Option<Bytes>,
+) -> Option<Bytes> {
+    let held = context.memory.hold(picture?);
+    if held.is_none() {
+        tracing::warn!(url = %page.url, "no picture of this page is archived: it exceeds --memory");
+    }
+    held
+}
+
 /// The result of running the scripts of a page; empty if they were not run.
 #[derive(Default)]
 pub(crate) struct RenderedPage {
@@ -24,6 +41,8 @@ pub(crate) struct RenderedPage {
     pub(crate) result: Option<Rendered>,
     /// Its DOM as HTML.
     pub(crate) dom: Option<Box<str>>,
+    /// A picture of it as PNG.
+    pub(crate) picture: Option<Bytes>,
     /// The requests of its scripts.
     pub(crate) made: Vec<Subrequest>,
     /// Number of requests that were not sent.

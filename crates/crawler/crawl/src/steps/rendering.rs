@@ -19,7 +19,7 @@ use crate::context::CrawlContext;
 use crate::fault::Fault;
 use crate::runtime::renderer::Renderer;
 use crate::steps::reading::{self, AwaitedDoms, Kind, Reading};
-use crate::steps::rendered_page::RenderedPage;
+use crate::steps::rendered_page::{self, RenderedPage};
 use crate::steps::subrequests::Subrequests;
 
 /// Number of tabs that a page may crash before it is read without its scripts, or that may take too
@@ -72,7 +72,7 @@ async fn render(
     kind: Kind,
     mut reading: Reading,
 ) -> Result<Reading, Fault> {
-    let network = Subrequests::new(context, renderer, lease);
+    let network = Subrequests::new(context, renderer, lease, &page.url);
     // A page waits for its requests and for a tab: other visits may have its slot.
     let run = run(context, renderer, page, &network);
     let rendering = context.stalls.watch(run).await;
@@ -92,6 +92,7 @@ async fn render(
         }
     };
     let refused = rendering.refused.len();
+    let picture = rendered_page::held_picture(context, page, rendering.picture.clone());
     let html = with_findings(rendering, page.url.request().as_str());
     let dom = page.with_dom(Bytes::copy_from_slice(html.as_bytes()).into());
     let dom = reading::read_as_received(context, &dom, kind).await?;
@@ -100,6 +101,7 @@ async fn render(
     reading.rendered = RenderedPage {
         result: Some(Rendered::Dom { offset: None, adds }),
         dom: Some(html.into()),
+        picture,
         made,
         refused,
     };
@@ -142,7 +144,8 @@ fn has_further_links(context: &CrawlContext, received: &Document, dom: &Document
     links.any(|link| !known.contains(&link.url.key()) && scope.judge(&link.url).is_ok())
 }
 
-/// Runs the scripts of a page in a tab, and once more if that crashes or takes too long.
+/// Runs the scripts of a page in a tab, and once more if that crashes or takes too long, unless the
+/// page has sent a POST.
 async fn run(
     context: &Arc<CrawlContext>,
     renderer: &Renderer,
@@ -155,12 +158,12 @@ async fn run(
     loop {
         let rendering = renderer.render.render(&source, network, &renderer.limits);
         match rendering.await {
-            Err(RenderFailure::TabCrashed) if tabs < TABS => {}
+            Err(RenderFailure::TabCrashed) if tabs < TABS && !network.has_posted() => {}
             // Its scripts have come at the pace of their hosts; now they are at hand.
             Ok(Rendering {
                 cut_by: Some(Cut::Wall),
                 ..
-            }) if tabs < TABS => {}
+            }) if tabs < TABS && !network.has_posted() => {}
             ended => return ended,
         }
         tabs += 1;
@@ -233,6 +236,7 @@ mod tests {
             console_errors: Vec::new(),
             refused: Vec::new(),
             navigations: navigations.iter().map(ToString::to_string).collect(),
+            picture: None,
             cut_by: None,
         }
     }

@@ -4,6 +4,9 @@
 //! (by the fetcher) and paced by its own host; the expressions that exclude pages exclude it, too.
 //! Each response is kept for the archive.
 //!
+//! With `--render-post`, a POST is sent to the domain of its page, once: it may change something at
+//! the server.
+//!
 //! Scripts, styles and fonts are requested once ([`SharedParts`]), data and frames for each page.
 //! Pictures, films and fonts show nothing that is read, so they are requested only for an archive
 //! with page requisites.
@@ -14,7 +17,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use fetch::FetchFailure;
+use fetch::{FetchFailure, RequestContent};
 use http::header::{
     ACCESS_CONTROL_ALLOW_CREDENTIALS, ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS,
     ACCESS_CONTROL_ALLOW_ORIGIN, ACCESS_CONTROL_REQUEST_HEADERS, ACCESS_CONTROL_REQUEST_METHOD,
@@ -40,6 +43,9 @@ const MAX_REQUESTS: usize = 200;
 
 /// Maximum number of bytes that a page receives for its requests, without content coding.
 const MAX_BYTES: u64 = 20 << 20;
+
+/// Maximum length of the body of a POST, in bytes.
+const MAX_POST: usize = 64 << 10;
 
 /// Fields that the fetcher sets, or that describe the browser rather than the request.
 const NOT_SENT: [&str; 14] = [
@@ -67,6 +73,8 @@ pub(crate) struct Subrequests<'a> {
     pub(crate) context: &'a Arc<CrawlContext>,
     pub(crate) renderer: &'a Renderer,
     pub(crate) lease: &'a Lease,
+    /// The URL of the page, after redirects.
+    page: &'a PageUrl,
     sent: Mutex<Sent>,
     /// Locked while a response is decoded, so that all responses together have a limit.
     decoding: AsyncMutex<()>,
@@ -77,6 +85,8 @@ pub(crate) struct Subrequests<'a> {
 struct Sent {
     requests: usize,
     bytes: u64,
+    /// True once a POST was sent.
+    has_posted: bool,
     made: Vec<Subrequest>,
     /// The first fault of our own machinery.
     fault: Option<Fault>,
@@ -90,11 +100,13 @@ impl<'a> Subrequests<'a> {
         context: &'a Arc<CrawlContext>,
         renderer: &'a Renderer,
         lease: &'a Lease,
+        page: &'a PageUrl,
     ) -> Self {
         Self {
             context,
             renderer,
             lease,
+            page,
             sent: Mutex::default(),
             decoding: AsyncMutex::default(),
         }
@@ -113,6 +125,11 @@ impl<'a> Subrequests<'a> {
         }
     }
 
+    /// Returns true if the page has sent a POST.
+    pub(crate) fn has_posted(&self) -> bool {
+        self.sent().has_posted
+    }
+
     /// Judges a request by its kind, method and URL.
     fn gate(&self, request: &BrowserRequest) -> Gated {
         let has_requisites = self.context.policy.page_requisites != Requisites::Off;
@@ -123,11 +140,17 @@ impl<'a> Subrequests<'a> {
             RequestKind::Other => return Err("nothing of the page depends on it".to_owned()),
             _ => {}
         }
-        if ![Method::GET, Method::HEAD, Method::OPTIONS].contains(&request.method) {
-            return Err(format!("{} is not sent", request.method));
+        match request.method {
+            Method::GET | Method::HEAD | Method::OPTIONS => {}
+            Method::POST if self.context.policy.render.posts => {}
+            Method::POST => return Err("POST is not sent without --render-post".to_owned()),
+            _ => return Err(format!("{} is not sent", request.method)),
         }
         let form = &self.context.policy.reading.canonical;
         let url = PageUrl::parse(&request.url, form).map_err(|error| error.to_string())?;
+        if request.method == Method::POST {
+            self.gate_post(request, &url)?;
+        }
         let judged = self.context.scope().judge(&url);
         let excluded = judged.err().filter(OutOfScope::is_exclusion);
         let excluded = excluded.or_else(|| self.context.overrides.exclusion(&url));
@@ -135,6 +158,21 @@ impl<'a> Subrequests<'a> {
             Some(rule) => Err(rule.to_string()),
             None => Ok(url),
         }
+    }
+
+    /// Judges a POST.
+    fn gate_post(&self, request: &BrowserRequest, url: &PageUrl) -> Result<(), String> {
+        let length = request.body.as_ref().map(Bytes::len);
+        let reason = match length {
+            _ if request.kind != RequestKind::Data => "a POST is sent only for data",
+            _ if url.registrable_domain() != self.page.registrable_domain() => {
+                "a POST is sent only to the domain of its page"
+            }
+            None => "the body of this POST is not known",
+            Some(length) if length > MAX_POST => "the body of this POST exceeds 64 KiB",
+            Some(_) => return Ok(()),
+        };
+        Err(reason.to_owned())
     }
 
     async fn answer_or_fault(&self, request: &BrowserRequest) -> Result<BrowserAnswer, Fault> {
@@ -211,8 +249,14 @@ impl<'a> Subrequests<'a> {
         }
         let left = self.bytes_left();
         let fits = |_status, headers: &HeaderMap| announced(headers) <= left;
-        let (usual, fields) = (Validators::default(), fields(&request.headers));
-        let outcome = politeness::request(context, lease, url, &usual, &fields, &fits).await?;
+        let usual = Validators::default();
+        let is_post = request.method == Method::POST;
+        self.sent().has_posted |= is_post;
+        let content = RequestContent {
+            fields: fields(&request.headers),
+            post: request.body.clone().filter(|_| is_post),
+        };
+        let outcome = politeness::request(context, lease, url, &usual, &content, &fits).await?;
         let exchange = match outcome {
             Ok(exchange) => exchange,
             Err(failure) => return Ok(Err(BrowserAnswer::Failed(failure.to_string()))),

@@ -48,6 +48,7 @@ impl Session {
             keeping: Keeping::NotArchived,
             subrequests: Vec::new(),
             dom: None,
+            picture: None,
             payload: None,
             metadata: vec![("verdict", "failed".to_owned())],
             text: None,

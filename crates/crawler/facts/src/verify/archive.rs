@@ -25,7 +25,7 @@ use messages::SlowProgress;
 use serde::Serialize;
 use settings::crawl_directory;
 use sinks::ArchiveEnd;
-use sinks::warc::{ReadFault, Record, WarcReader, WarcStream, is_foreign, name_of};
+use sinks::warc::{PICTURE_OF, ReadFault, Record, WarcReader, WarcStream, is_foreign, name_of};
 use web::{CanonicalForm, PageUrl};
 
 use super::Findings;
@@ -418,6 +418,11 @@ impl Visit<'_> {
             "resource" if is_before => true,
             "conversion" if self.record.dom_offset() == Some(offset) && record.is_dom() => {
                 url.as_ref() == Some(page)
+            }
+            "resource" if self.record.dom_offset().is_some() => {
+                let shown = target.strip_prefix(PICTURE_OF);
+                let shown = shown.and_then(|url| PageUrl::parse(url, form).ok());
+                shown.as_ref() == Some(page)
             }
             "response" | "request" if self.may_be_of_scripts(is_before) => url.is_some(),
             "response" if !is_before => return Err("a response that no visit refers to".to_owned()),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::{Request, Response};
-use http_body_util::Empty;
+use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper_util::client::legacy::{Builder, Client as HttpClient, Error};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
@@ -48,9 +48,9 @@ struct ClientsOfPorts {
 /// The client of a port.
 #[derive(Debug)]
 pub(crate) struct Client {
-    kept: HttpClient<Connector, Empty<Bytes>>,
-    fresh: HttpClient<Connector, Empty<Bytes>>,
-    fresh_http1: HttpClient<Connector, Empty<Bytes>>,
+    kept: HttpClient<Connector, Full<Bytes>>,
+    fresh: HttpClient<Connector, Full<Bytes>>,
+    fresh_http1: HttpClient<Connector, Full<Bytes>>,
 }
 
 /// The connection that a request is sent on.
@@ -138,7 +138,7 @@ impl Client {
     /// Sends a request and returns the head of its response.
     pub(crate) async fn send(
         &self,
-        request: Request<Empty<Bytes>>,
+        request: Request<Full<Bytes>>,
         connection: Connection,
     ) -> Result<Response<Incoming>, Error> {
         let client = match connection {

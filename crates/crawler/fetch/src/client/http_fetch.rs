@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use http::header::COOKIE;
-use http::{HeaderMap, HeaderValue, Response, StatusCode, Version};
+use http::{HeaderValue, Response, StatusCode, Version};
 use hyper::body::Incoming;
 use hyper_util::client::legacy::connect::HttpInfo;
 use requests::{ProxyPrecheck, ProxyUrl};
@@ -21,12 +21,12 @@ use crate::client::body::{self, ReceivedBody};
 use crate::client::connections::{Clients, Connection};
 use crate::client::options::{FetchLimits, FetchOptions};
 use crate::client::repetition::{self, MAX_REPEATS};
-use crate::client::request::{self, RequestHeaders};
+use crate::client::request::{self, Outgoing, RequestHeaders};
 use crate::client::setup_error::SetupError;
 use crate::client::wire::WireExchange;
 use crate::credentials::session_cookies::SessionCookies;
 use crate::failure::FetchFailure;
-use crate::fetch::{Fetch, WantsBody};
+use crate::fetch::{Fetch, RequestContent, WantsBody};
 use crate::open_files::{SHORTAGE_TRIES, SHORTAGE_WAIT};
 use crate::ssrf_guard::guard::Guard;
 use crate::ssrf_guard::names::{Addresses, Names};
@@ -105,15 +105,14 @@ impl HttpFetch {
     /// short, connecting is tried again: the shortage is not the host's failure.
     async fn begin(
         &self,
-        url: &PageUrl,
-        headers: &HeaderMap,
+        outgoing: Outgoing<'_>,
         connection: Connection,
     ) -> Result<(Instant, Response<Incoming>), FetchFailure> {
         let FetchOptions { limits, stalls, .. } = &self.options;
         let mut left = SHORTAGE_TRIES;
         loop {
             let began = Instant::now();
-            let response = stalls.watch(self.request_once(url, headers, connection));
+            let response = stalls.watch(self.request_once(outgoing, connection));
             let answered = timeout(limits.timeout, response).await;
             match answered.unwrap_or(Err(FetchFailure::Timeout)) {
                 Err(FetchFailure::OpenFiles) if left > 1 => left -= 1,
@@ -126,14 +125,13 @@ impl HttpFetch {
     /// Returns the head of the response.
     async fn request_once(
         &self,
-        url: &PageUrl,
-        headers: &HeaderMap,
+        outgoing: Outgoing<'_>,
         connection: Connection,
     ) -> Result<Response<Incoming>, FetchFailure> {
-        self.check(url).await?;
-        let https = url.as_url().scheme() == "https";
+        self.check(outgoing.url).await?;
+        let https = outgoing.url.as_url().scheme() == "https";
         let proxy = self.options.proxy.as_ref();
-        let response = self.send(url, headers, connection).await?;
+        let response = self.send(outgoing, connection).await?;
         match proxy {
             None => {
                 if let Some(peer) = peer(&response) {
@@ -154,17 +152,17 @@ impl HttpFetch {
     /// Sends the request, and again where the standards let a client repeat it at once.
     async fn send(
         &self,
-        url: &PageUrl,
-        headers: &HeaderMap,
+        outgoing: Outgoing<'_>,
         mut connection: Connection,
     ) -> Result<Response<Incoming>, FetchFailure> {
+        let url = outgoing.url;
         let https = url.as_url().scheme() == "https";
         let proxy = self.options.proxy.as_ref();
         let reader = proxy.filter(|proxy| proxy.reads_requests(https));
         let login = reader.and_then(ProxyUrl::basic_login);
         let mut repeats = 0;
         loop {
-            let request = request::request(url, headers, login.clone())?;
+            let request = request::request(outgoing, login.clone())?;
             let response = self.clients.of(url).send(request, connection).await;
             if repeats < MAX_REPEATS
                 && let Some(another) = repetition::connection_for(&response)
@@ -183,7 +181,7 @@ impl HttpFetch {
 #[async_trait]
 impl Fetch for HttpFetch {
     async fn request(&self, url: &PageUrl, known: &Validators) -> Result<Exchange, FetchFailure> {
-        let usual = HeaderMap::new();
+        let usual = RequestContent::default();
         self.request_for(url, known, &usual, &|_, _| true).await
     }
 
@@ -191,11 +189,11 @@ impl Fetch for HttpFetch {
         &self,
         url: &PageUrl,
         known: &Validators,
-        fields: &HeaderMap,
+        content: &RequestContent,
         wants_body: &WantsBody<'_>,
     ) -> Result<Exchange, FetchFailure> {
         let (options, started) = (&self.options, self.options.clock.date());
-        let mut headers = self.request_headers.for_url(url, known, fields, started);
+        let mut headers = self.request_headers.for_url(url, known, content, started);
         if let Some(cookies) = &self.cookies
             && let Some(field) = cookies.field(url, headers.get(COOKIE), started)
         {
@@ -204,10 +202,16 @@ impl Fetch for HttpFetch {
         let _file = self.files.acquire().await.expect("it is never closed");
         let seat = self.clients.seat(url);
         let connection = match seat {
-            Some(_) => Connection::Kept,
-            None => Connection::Fresh,
+            // A kept connection may have ended, and a POST is not repeated on another one.
+            Some(_) if content.post.is_none() => Connection::Kept,
+            _ => Connection::Fresh,
         };
-        let (began, mut response) = self.begin(url, &headers, connection).await?;
+        let outgoing = Outgoing {
+            url,
+            headers: &headers,
+            post: content.post.as_ref(),
+        };
+        let (began, mut response) = self.begin(outgoing, connection).await?;
         if let Some(cookies) = &self.cookies {
             cookies.learn(url, response.headers(), started);
         }
@@ -234,7 +238,7 @@ impl Fetch for HttpFetch {
         let protocol = protocol(response.version())?;
         Ok(Exchange {
             url: url.clone(),
-            request_head: request::head(url, &headers, protocol)?,
+            request_head: request::written(outgoing, protocol)?,
             status,
             headers: std::mem::take(response.headers_mut()),
             body,

@@ -1,4 +1,4 @@
-//! The request: its header fields, and its head as an archive keeps it.
+//! The request: its header fields, and its bytes as an archive keeps them.
 //!
 //! The fields are sent in this order. Fields for single origins (credentials, cookies, the user's
 //! own) come from [`Secrets`], and an archive keeps only their names. Fields for a proxy are never
@@ -8,15 +8,16 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::header::{
-    ACCEPT, ACCEPT_ENCODING, HOST, IF_MODIFIED_SINCE, IF_NONE_MATCH, PROXY_AUTHORIZATION,
-    USER_AGENT,
+    ACCEPT, ACCEPT_ENCODING, CONTENT_LENGTH, HOST, IF_MODIFIED_SINCE, IF_NONE_MATCH,
+    PROXY_AUTHORIZATION, USER_AGENT,
 };
-use http::{HeaderMap, HeaderValue, Request, Uri};
-use http_body_util::Empty;
+use http::{HeaderMap, HeaderValue, Method, Request, Uri};
+use http_body_util::Full;
 use web::{PageUrl, Protocol, Timestamp, Validators};
 
 use crate::credentials::{REDACTED, Secrets};
 use crate::failure::FetchFailure;
+use crate::fetch::RequestContent;
 
 /// The header fields of every request.
 #[derive(Debug)]
@@ -39,16 +40,17 @@ impl RequestHeaders {
     }
 
     /// Returns every field of a request for `url` now, except `Host`. `known` are the validators of
-    /// an earlier response. `fields` replace the usual ones, and the user's fields replace both.
+    /// an earlier response. The fields of `content` replace the usual ones, and the user's fields
+    /// replace both.
     pub(crate) fn for_url(
         &self,
         url: &PageUrl,
         known: &Validators,
-        fields: &HeaderMap,
+        content: &RequestContent,
         now: Timestamp,
     ) -> HeaderMap {
         let mut headers = self.always.clone();
-        headers.extend(fields.clone());
+        headers.extend(content.fields.clone());
         headers.extend(self.secrets.headers_for(url, now));
         if let Some(etag) = &known.etag {
             headers.insert(IF_NONE_MATCH, etag.clone());
@@ -56,20 +58,41 @@ impl RequestHeaders {
         if let Some(date) = &known.last_modified {
             headers.insert(IF_MODIFIED_SINCE, date.clone());
         }
+        if let Some(body) = &content.post {
+            headers.insert(CONTENT_LENGTH, body.len().into());
+        }
         headers
     }
 }
 
-/// Builds a request for `url` with these fields. A proxy that reads it gets `proxy_login`.
+/// A request: its URL, its fields except `Host`, and the body of a POST.
+#[derive(Clone, Copy)]
+pub(crate) struct Outgoing<'a> {
+    pub(crate) url: &'a PageUrl,
+    pub(crate) headers: &'a HeaderMap,
+    pub(crate) post: Option<&'a Bytes>,
+}
+
+impl Outgoing<'_> {
+    fn method(self) -> Method {
+        match self.post {
+            Some(_) => Method::POST,
+            None => Method::GET,
+        }
+    }
+}
+
+/// Builds a request. A proxy that reads it gets `proxy_login`.
 pub(crate) fn request(
-    url: &PageUrl,
-    headers: &HeaderMap,
+    outgoing: Outgoing<'_>,
     proxy_login: Option<HeaderValue>,
-) -> Result<Request<Empty<Bytes>>, FetchFailure> {
+) -> Result<Request<Full<Bytes>>, FetchFailure> {
+    let Outgoing { url, headers, post } = outgoing;
     let uri =
         Uri::try_from(url.request().as_str()).map_err(|_not_a_uri| FetchFailure::Unaskable)?;
-    let mut request = Request::new(Empty::new());
+    let mut request = Request::new(Full::new(post.cloned().unwrap_or_default()));
     *request.uri_mut() = uri;
+    *request.method_mut() = outgoing.method();
     let fields = request.headers_mut();
     if url.as_url().scheme() == "http" {
         fields.insert(HOST, host_field(url)?);
@@ -92,17 +115,14 @@ fn host_field(url: &PageUrl) -> Result<HeaderValue, FetchFailure> {
 /// `Host` comes first over http, where we set it. Over https the protocol is not known beforehand,
 /// and HTTP/2 does not use this field, so the engine appends it if it is needed.
 ///
-/// The value of a secret is replaced by [`REDACTED`].
-pub(crate) fn head(
-    url: &PageUrl,
-    headers: &HeaderMap,
-    protocol: Protocol,
-) -> Result<Vec<u8>, FetchFailure> {
+/// The value of a secret is replaced by [`REDACTED`]; a body is written as it was sent.
+pub(crate) fn written(outgoing: Outgoing<'_>, protocol: Protocol) -> Result<Vec<u8>, FetchFailure> {
+    let Outgoing { url, headers, post } = outgoing;
     let host = host_field(url)?;
     let host_last = url.as_url().scheme() == "https" && protocol != Protocol::Http2;
     let target = url.request_target();
     let mut head = Vec::with_capacity(256 + target.len());
-    for part in ["GET ", target, " HTTP/1.1\r\n"] {
+    for part in [outgoing.method().as_str(), " ", target, " HTTP/1.1\r\n"] {
         head.extend_from_slice(part.as_bytes());
     }
     if !host_last {
@@ -115,6 +135,7 @@ pub(crate) fn head(
         write_field(&mut head, "host", &host);
     }
     head.extend_from_slice(b"\r\n");
+    head.extend_from_slice(post.map_or(&[], |body| body));
     Ok(head)
 }
 

@@ -4,12 +4,14 @@ use std::future::pending;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use fetch::{Fetch, FetchFailure, FetchOptions, HttpFetch};
+use bytes::Bytes;
+use fetch::{Fetch, FetchFailure, FetchOptions, HttpFetch, RequestContent};
+use http::HeaderMap;
 use tempfile::NamedTempFile;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::server::TlsStream;
-use web::{Clock, PageUrl, Protocol, Timestamp};
+use web::{Clock, PageUrl, Protocol, Timestamp, Validators};
 
 use crate::server::page;
 use crate::tls::acceptor;
@@ -165,6 +167,28 @@ async fn a_request_whose_response_began_is_not_repeated() {
     let failure = client.fetch(&url).await.unwrap_err();
     assert_eq!(failure, FetchFailure::Disconnected);
     assert_eq!(requests.load(Ordering::SeqCst), 2);
+}
+
+/// A POST may have changed something, although its response is missing.
+#[tokio::test]
+async fn a_post_is_sent_once_on_a_connection_of_its_own() {
+    let post = RequestContent {
+        post: Some(Bytes::new()),
+        ..RequestContent::default()
+    };
+    let sent = async |client: &HttpFetch, url: &PageUrl| {
+        let (known, whole) = (Validators::default(), |_status, _fields: &HeaderMap| true);
+        client.request_for(url, &known, &post, &whole).await
+    };
+    let (url, requests) = server(&[OK, Act::Close]).await;
+    let client = client();
+    client.fetch(&url).await.unwrap();
+    assert_eq!(sent(&client, &url).await.unwrap().status, 200);
+    assert_eq!(requests.load(Ordering::SeqCst), 2);
+    let (url, requests) = server(&[Act::Close]).await;
+    let failure = sent(&client, &url).await.unwrap_err();
+    assert_eq!(failure, FetchFailure::Disconnected);
+    assert_eq!(requests.load(Ordering::SeqCst), 1);
 }
 
 /// The reaction of an HTTP/2 server to a request.

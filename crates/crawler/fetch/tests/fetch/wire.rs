@@ -5,10 +5,14 @@ use std::io::{ErrorKind, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
-use fetch::{Fetch, FetchFailure, FetchLimits, FetchOptions, HttpFetch, Refusal, SetupError};
+use bytes::Bytes;
+use fetch::{
+    Fetch, FetchFailure, FetchLimits, FetchOptions, HttpFetch, Refusal, RequestContent, SetupError,
+};
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use http::HeaderValue;
+use http::header::{ACCEPT, CONTENT_TYPE};
+use http::{HeaderMap, HeaderValue};
 use requests::FailureKind;
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpListener;
@@ -81,6 +85,34 @@ async fn the_request_head_is_what_the_server_saw_byte_for_byte() {
     );
     assert_eq!(String::from_utf8(exchange.request_head).unwrap(), expected);
     assert_eq!(server.heads(), [expected]);
+}
+
+#[tokio::test]
+async fn a_post_is_archived_with_its_body_as_it_was_sent() {
+    let server = Server::answering(OK).await;
+    let fields = [
+        (ACCEPT, HeaderValue::from_static("*/*")),
+        (CONTENT_TYPE, HeaderValue::from_static("application/json")),
+    ];
+    let content = RequestContent {
+        fields: HeaderMap::from_iter(fields),
+        post: Some(Bytes::from_static(b"{\"q\":1}")),
+    };
+    let (known, whole) = (Validators::default(), |_status, _fields: &HeaderMap| true);
+    let fetch = limited(FetchLimits::default());
+    let url = server.url("/a");
+    let exchange = fetch.request_for(&url, &known, &content, &whole).await;
+
+    let head = format!(
+        "POST /a HTTP/1.1\r\nhost: {}\r\n\
+         user-agent: crawler/0.1 (+https://example.org/bot)\r\n\
+         accept: */*\r\naccept-encoding: gzip, deflate, br, zstd\r\n\
+         content-type: application/json\r\ncontent-length: 7\r\n\r\n",
+        server.address
+    );
+    let archived = String::from_utf8(exchange.unwrap().request_head).unwrap();
+    assert_eq!(archived, format!("{head}{{\"q\":1}}"));
+    assert_eq!(server.heads()[0], head);
 }
 
 #[tokio::test]

@@ -210,11 +210,13 @@ impl Captures {
         Ok(())
     }
 
+    /// Adds the capture of a line, unless it is the response to a POST, which is no page.
     fn add(&mut self, line: &CdxjLine, place: Place) {
         let url = line.text("url").unwrap_or_default();
         if !["http://", "https://"]
             .iter()
             .any(|web| url.starts_with(web))
+            || line.text("method").is_some()
         {
             return;
         }

@@ -17,6 +17,7 @@ impl Settings {
         toml::Table::try_from(self).map_err(|error| fault(&error))?;
         self.check_resemblance()?;
         self.check_topic()?;
+        self.check_rendering()?;
         self.check_comparison()?;
         self.check_pacing()?;
         self.check_parts()?;
@@ -134,6 +135,23 @@ impl Settings {
         if let Some((option, _)) = needy.filter(|_| !self.has_topic()) {
             let remedy = "give the topic with --topic WORDS, --topic-file FILE or --topic-of-seeds";
             return Err(usage(format!("--{option} needs a topic")).with_remedy(remedy));
+        }
+        Ok(())
+    }
+}
+
+impl Settings {
+    /// Checks the options of rendered pages.
+    fn check_rendering(&self) -> Result<(), CommandError> {
+        let needy = [
+            ("screenshots", self.screenshots),
+            ("render-post", self.render_post),
+        ];
+        let needy = needy.into_iter().find(|(_, is_given)| *is_given);
+        if let Some((option, _)) = needy.filter(|_| !self.renders()) {
+            let what = format!("--{option} needs --render: without it, no page is rendered");
+            let remedy = format!("give --render shells or --render all, or --{option}=false");
+            return Err(usage(what).with_remedy(remedy));
         }
         Ok(())
     }

@@ -39,6 +39,8 @@ impl Default for Settings {
             render: RenderMode::Off,
             browser: None,
             render_sandbox: RenderSandbox::Namespaces,
+            screenshots: false,
+            render_post: false,
             topic: None,
             topic_file: Vec::new(),
             topic_of_seeds: false,

@@ -179,6 +179,8 @@ impl Settings {
         RenderRules {
             mode: self.render,
             of_hosts: self.host_table().map(|own| own.render),
+            screenshots: self.screenshots,
+            posts: self.render_post,
         }
     }
 

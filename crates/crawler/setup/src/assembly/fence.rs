@@ -5,8 +5,8 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use fetch::{Fetch, FetchFailure, WantsBody};
-use http::{HeaderMap, HeaderValue};
+use fetch::{Fetch, FetchFailure, RequestContent, WantsBody};
+use http::HeaderValue;
 use shared_store::Term;
 use web::{Exchange, PageUrl, Validators};
 
@@ -38,10 +38,10 @@ impl Fetch for FencedFetch {
         &self,
         url: &PageUrl,
         known: &Validators,
-        fields: &HeaderMap,
+        content: &RequestContent,
         wants_body: &WantsBody<'_>,
     ) -> Result<Exchange, FetchFailure> {
-        let request = self.inner.request_for(url, known, fields, wants_body);
+        let request = self.inner.request_for(url, known, content, wants_body);
         self.within_term(request).await
     }
 

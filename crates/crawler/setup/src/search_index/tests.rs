@@ -48,6 +48,7 @@ async fn visit(
         keeping,
         subrequests: vec![exchange("http://cdn.test/data", "<p>Data")],
         dom: Some(format!("<p>{place}").into()),
+        picture: Some(b"\x89PNG".as_slice().into()),
         payload: None,
         metadata: notes,
         text: None,

@@ -5,6 +5,9 @@
 //! in cdxj-indexer by default, the record types with a line are `response`, `revisit`, `resource`
 //! and `metadata`, the latter two unless their content is `application/warc-fields`.
 //!
+//! The line of a response to POST or PUT has another key, and the fields `requestBody` and `method`
+//! at its end (`post`).
+//!
 //! A `metadata` record with the verdict on a duplicate has a line under a key that no URL has
 //! ([`DUPLICATE`]): replay does not find it, but a search for pages that were not archived does.
 //!
@@ -19,6 +22,7 @@ use web::{Timestamp, surt_key};
 
 use super::entry::MAX_LINE;
 use super::json;
+use super::post::PostQuery;
 use super::warcio_head::WarcioHead;
 use crate::digest::PayloadDigest;
 use crate::warc::completed;
@@ -30,12 +34,14 @@ pub const DUPLICATE: &str = "!duplicate:";
 /// The line breaks after a record, in bytes: in a plain file, an index does not count them.
 pub(crate) const BLANK: u64 = 4;
 
-/// Bytes of a block that are examined: heads of HTTP messages are shorter.
-pub(crate) const GLANCE: usize = 64 << 10;
+/// Bytes of a block that are examined: heads of HTTP messages are shorter, and requests of scripts
+/// with their bodies, too.
+pub(crate) const GLANCE: usize = 128 << 10;
 
 /// Maximum length of a line before `length`, `offset` and `filename`: a name has 255 bytes, and
-/// each byte may take six.
-const MAX_LINE_START: usize = MAX_LINE - 4096;
+/// each byte may take six. The body of a request takes up to twelve bytes per character, in the key
+/// and in a field.
+const MAX_LINE_START: usize = MAX_LINE - (128 << 10);
 
 /// A line of the index without its file name, which is known once the record is appended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,6 +52,8 @@ pub struct Capture {
     pub offset: u64,
     /// Its packed length in bytes.
     pub length: u64,
+    /// The fields after `filename`.
+    end: String,
 }
 
 impl Capture {
@@ -56,8 +64,9 @@ impl Capture {
             start,
             offset,
             length,
+            end,
         } = self;
-        let mut line = String::with_capacity(start.len() + file.len() + 80);
+        let mut line = String::with_capacity(start.len() + file.len() + end.len() + 80);
         line.push_str(start);
         write!(
             line,
@@ -65,8 +74,27 @@ impl Capture {
         )
         .expect("a string takes every byte");
         json::push_string(&mut line, file);
+        line.push_str(end);
         line.push_str("}\n");
         line
+    }
+
+    /// Returns the capture of the response to a request with a body for this URL; `None` without a
+    /// usable key.
+    pub(crate) fn of_post(self, url: &str, post: &PostQuery) -> Option<Self> {
+        let key = usable_key(&post.extended(&target(url)))?;
+        let (_, fields) = self.start.split_once(' ')?;
+        let mut end = ", \"requestBody\": ".to_owned();
+        json::push_string(&mut end, &post.body);
+        end.push_str(", \"method\": ");
+        json::push_string(&mut end, &post.method);
+        let start = format!("{key} {fields}");
+        Some(Self { start, end, ..self })
+    }
+
+    /// Returns true for the response to a request with a body.
+    pub(crate) fn is_of_post(&self) -> bool {
+        !self.end.is_empty()
     }
 }
 
@@ -126,6 +154,7 @@ impl UnplacedCapture {
             start: self.0,
             offset,
             length,
+            end: String::new(),
         }
     }
 }
@@ -164,11 +193,7 @@ fn essence(media_type: &str) -> &str {
 /// Begins a line with key and timestamp; `None` if the date is invalid, or the key of the URL has
 /// white space or control characters.
 fn begin(before_key: &str, url: &str, date: &str) -> Option<String> {
-    let key = surt_key(url);
-    let is_odd = |letter: char| letter.is_whitespace() || letter.is_control();
-    if key.is_empty() || key.contains(is_odd) {
-        return None;
-    }
+    let key = usable_key(url)?;
     let mut line = String::with_capacity(before_key.len() + key.len() + 2 * url.len() + 192);
     line.push_str(before_key);
     line.push_str(&key);
@@ -176,6 +201,13 @@ fn begin(before_key: &str, url: &str, date: &str) -> Option<String> {
     push_timestamp(&mut line, date)?;
     line.push_str(" {");
     Some(line)
+}
+
+/// Returns the key of a URL, if it has no white space or control characters.
+fn usable_key(url: &str) -> Option<String> {
+    let is_odd = |letter: char| letter.is_whitespace() || letter.is_control();
+    let key = surt_key(url);
+    (!key.is_empty() && !key.contains(is_odd)).then_some(key)
 }
 
 /// Appends the fourteen digits of a date, to the second, in UTC.

@@ -8,6 +8,7 @@ use disk::Disk;
 
 use super::capture::{Capture, GLANCE};
 use super::line_sorter::LineSorter;
+use super::post::Neighbours;
 use super::scan;
 use crate::captures::{CaptureKind, Requests};
 use crate::fault::SinkFault;
@@ -32,8 +33,8 @@ pub struct IndexingReport {
     /// The number of records without a line because they share a packed member with other records,
     /// so they cannot be read by an offset.
     pub sharing: u64,
-    /// The number of responses without a line because they do not represent a page: answers to
-    /// requests other than GET, and pieces of files.
+    /// The number of responses without a line because they do not represent a page: pieces of
+    /// files, and answers to requests other than GET, unless the key has the body of the request.
     pub not_pages: u64,
     /// The files without a record.
     pub empty: Vec<PathBuf>,
@@ -108,35 +109,46 @@ pub(crate) fn index_file(
     let before = report.records + report.broken;
     let mut requests = Requests::default();
     let mut add = |report: &mut IndexingReport, (capture, kind): (Capture, CaptureKind)| {
-        if kind == CaptureKind::ByStatus {
+        if scan::stands_for(&capture, kind) {
             return each(&capture.line(name));
         }
         report.not_pages += 1;
         Ok(())
     };
-    loop {
-        match stream.next_record(GLANCE) {
+    let mut neighbours = Neighbours::default();
+    let mut is_read = false;
+    while !is_read {
+        let next = match stream.next_record(GLANCE) {
             Ok(None) => {
-                while let Some(next) = requests.pop_last() {
-                    add(report, next)?;
-                }
-                if report.records + report.broken == before {
-                    report.empty.push(path.to_owned());
-                }
-                return Ok(());
+                is_read = true;
+                neighbours.pop()
             }
-            Err(fault) => pass_over(report, fault),
+            Err(fault) => {
+                pass_over(report, fault);
+                None
+            }
             Ok(Some(record)) => {
                 report.records += 1;
                 report.unnamed += u64::from(scan::is_unnamed(&record));
                 let capture = scan::capture(&record);
                 let is_sharing = capture.is_some() && !record.addressable;
                 report.sharing += u64::from(is_sharing);
-                requests.push(&record, capture.filter(|_| record.addressable));
-                while let Some(next) = requests.pop() {
-                    add(report, next)?;
-                }
+                let capture = capture.filter(|_| record.addressable);
+                neighbours.push(record, capture)
             }
+        };
+        if let Some((record, capture)) = next {
+            requests.push(&record, capture);
+        }
+        while let Some(next) = requests.pop() {
+            add(report, next)?;
         }
     }
+    while let Some(next) = requests.pop_last() {
+        add(report, next)?;
+    }
+    if report.records + report.broken == before {
+        report.empty.push(path.to_owned());
+    }
+    Ok(())
 }

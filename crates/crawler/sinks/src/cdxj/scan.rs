@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use super::capture::{Capture, GLANCE, UnplacedCapture};
+use super::post::Neighbours;
 use crate::captures::{CaptureKind, Requests};
 use crate::fault::SinkFault;
 use crate::warc::archive_end::ArchiveEnd;
@@ -40,6 +41,12 @@ pub(super) fn capture(record: &Record) -> Option<Capture> {
     let payload = || record.undeclared_payload;
     let capture = UnplacedCapture::of(|name| record.field(name), &record.block, payload)?;
     Some(capture.at(record.offset, record.length - record.breaks))
+}
+
+/// Returns true if a capture of this kind has a line: it represents its page, or its key has the
+/// body of its request.
+pub(super) fn stands_for(capture: &Capture, kind: CaptureKind) -> bool {
+    kind == CaptureKind::ByStatus || kind == CaptureKind::OtherMethod && capture.is_of_post()
 }
 
 /// Returns true for a response that belongs in the index but lacks a usable URL or date.
@@ -134,17 +141,30 @@ fn scan_file(path: &Path, start: u64, end: u64, each: Each<'_>) -> Result<(), Sc
         return Ok(());
     }
     let mut reader = WarcReader::open_at(path, start).map_err(ScanFault::Read)?;
-    while let Some(record) = reader.next_record(GLANCE).map_err(ScanFault::Read)? {
-        if record.offset + record.length > end {
-            break;
+    let mut neighbours = Neighbours::default();
+    let mut add = |(record, capture): (Record, Option<Capture>)| {
+        each(capture, record.offset + record.length).map_err(ScanFault::Sink)
+    };
+    let mut at = start;
+    let read = loop {
+        if at >= end {
+            break Ok(());
         }
-        let record_end = record.offset + record.length;
-        each(capture(&record), record_end).map_err(ScanFault::Sink)?;
-        if record_end == end {
-            break;
+        let record = match reader.next_record(GLANCE) {
+            Ok(Some(record)) if record.offset + record.length <= end => record,
+            Ok(_) => break Ok(()),
+            Err(fault) => break Err(ScanFault::Read(fault)),
+        };
+        at = record.offset + record.length;
+        let capture = capture(&record);
+        if let Some(before) = neighbours.push(record, capture) {
+            add(before)?;
         }
+    };
+    if let Some(last) = neighbours.pop() {
+        add(last)?;
     }
-    Ok(())
+    read
 }
 
 /// Scans a file of another crawler in the same way. Answers that do not represent a page have no
@@ -153,24 +173,33 @@ fn scan_foreign(path: &Path, start: u64, end: u64, each: Each<'_>) -> Result<(),
     let mut stream = WarcStream::open(path).map_err(ScanFault::Read)?;
     let mut requests = Requests::default();
     let mut add = |((capture, end), kind): ((Option<Capture>, u64), CaptureKind)| {
-        let capture = capture.filter(|_| kind == CaptureKind::ByStatus);
+        let capture = capture.filter(|capture| stands_for(capture, kind));
         each(capture, end).map_err(ScanFault::Sink)
     };
-    loop {
-        match stream.next_record(GLANCE) {
+    let mut neighbours = Neighbours::default();
+    let mut is_read = false;
+    while !is_read {
+        let next = match stream.next_record(GLANCE) {
             Ok(Some(record)) => {
-                let record_end = record.offset + record.length;
-                let is_within = record.offset >= start && record_end <= end;
-                let item =
-                    (record.addressable && is_within).then(|| (capture(&record), record_end));
-                requests.push(&record, item);
-                while let Some(next) = requests.pop() {
-                    add(next)?;
-                }
+                let capture = capture(&record);
+                neighbours.push(record, capture)
             }
-            Ok(None) => break,
-            Err(ReadFault::Broken { .. }) => {}
+            Ok(None) => {
+                is_read = true;
+                neighbours.pop()
+            }
+            Err(ReadFault::Broken { .. }) => None,
             Err(fault) => return Err(ScanFault::Read(fault)),
+        };
+        let Some((record, capture)) = next else {
+            continue;
+        };
+        let record_end = record.offset + record.length;
+        let is_within = record.offset >= start && record_end <= end;
+        let item = (record.addressable && is_within).then_some((capture, record_end));
+        requests.push(&record, item);
+        while let Some(next) = requests.pop() {
+            add(next)?;
         }
     }
     while let Some(next) = requests.pop_last() {

@@ -274,15 +274,15 @@ fn is_word(text: &str) -> bool {
 /// Returns a line, with its line break, that names a file by its name in the package. The name is
 /// the last field of every line of ours; `None` for another line.
 fn renamed(line: &[u8], from: &str, to: &str) -> Option<String> {
-    let end = |name: &str| {
-        let mut end = "\"filename\": ".to_owned();
-        json::push_string(&mut end, name);
-        end.push('}');
-        end
+    let field = |name: &str| {
+        let mut field = "\"filename\": ".to_owned();
+        json::push_string(&mut field, name);
+        field
     };
+    // Within a string, quotation marks are escaped.
     let line = std::str::from_utf8(line).ok()?;
-    let start = line.strip_suffix(&end(from))?;
-    Some(format!("{start}{}\n", end(to)))
+    let (start, end) = line.split_once(&field(from))?;
+    Some(format!("{start}{}{end}\n", field(to)))
 }
 
 #[cfg(test)]
@@ -303,6 +303,9 @@ mod tests {
             )
         );
         assert_eq!(super::renamed(line.as_bytes(), "e.warc", "x"), None);
+        let line = r#"com,a)/ 2026 {"url": "\"filename\": \"a\"", "filename": "a", "method": "P"}"#;
+        let renamed = super::renamed(line.as_bytes(), "a", "b").unwrap();
+        assert!(renamed.ends_with("\"filename\": \"b\", \"method\": \"P\"}\n"));
     }
 
     /// A revisit by digest, or a second off, was said to have its content in none of the inputs.

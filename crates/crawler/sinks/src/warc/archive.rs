@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use async_trait::async_trait;
+use bytes::Bytes;
 use disk::{Disk, DiskErrorKind};
 use tokio::sync::Semaphore;
 
@@ -105,8 +106,9 @@ impl Sink for WarcArchive {
         let permit = permit.expect("this semaphore is never closed");
         let exchanges = visit.exchanges.iter().chain(&visit.subrequests);
         let bodies: u64 = exchanges.map(|exchange| exchange.body.len()).sum();
-        let dom = visit.dom.as_ref().map_or(0, |dom| dom.len() as u64);
-        if bodies + dom <= SMALL_VISIT {
+        let dom = visit.dom.as_ref().map_or(0, |dom| dom.len());
+        let picture = visit.picture.as_ref().map_or(0, Bytes::len);
+        if bodies + (dom + picture) as u64 <= SMALL_VISIT {
             return self.0.write(&visit);
         }
         let inner = Arc::clone(&self.0);

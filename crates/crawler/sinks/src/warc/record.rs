@@ -15,6 +15,7 @@ use super::identity::RecordId;
 use super::members::{KEPT_ROOM, Members};
 use super::packing::{Compression, Packer};
 use crate::cdxj::capture::{BLANK, Capture, GLANCE, UnplacedCapture};
+use crate::cdxj::post::PostQuery;
 use crate::digest::DigestAlgorithm;
 
 /// Bodies longer than this are packed piece by piece and never held in memory as a whole.
@@ -156,6 +157,17 @@ impl RecordWriter {
             self.captures.push(capture.at(start, length - blank));
         }
         Ok(())
+    }
+
+    /// Extends the key of the response that begins at `start` by its request for `url`, if that has
+    /// a body.
+    pub(super) fn requested_by(&mut self, start: u64, url: &str, request: &[u8]) {
+        let is_response = |capture: &mut Capture| capture.offset == start;
+        if let Some(post) = PostQuery::of(request)
+            && let Some(capture) = self.captures.pop_if(is_response)
+        {
+            self.captures.extend(capture.of_post(url, &post));
+        }
     }
 
     /// Returns the digest algorithm.

@@ -9,14 +9,16 @@
 //! | an unarchived page whose text is kept | `conversion` |
 //!
 //! A `resource` record for each robots.txt that was read on the way precedes these. If the scripts
-//! of the page were run, a `response` and a `request` for each of their requests follow, and a
-//! `conversion` with the DOM, if the page has a record. A `metadata` record ends a visit with
-//! metadata.
+//! of the page were run, a `response` and a `request` for each of their requests follow. If the
+//! page has a record, a `conversion` with the DOM follows, and a `resource` with a picture of it,
+//! if there is one. A `metadata` record ends a visit with metadata.
 
+use std::fmt::Display;
 use std::io;
 use std::net::SocketAddr;
 
-use web::{Body, Exchange, PageUrl, Protocol, Timestamp, Truncation};
+use bytes::Bytes;
+use web::{Body, Exchange, Protocol, Timestamp, Truncation};
 
 use super::identity::RecordId;
 use super::message::response_head;
@@ -31,6 +33,9 @@ const IDENTICAL_PAYLOAD: &str = "http://netpreserve.org/warc/1.1/revisit/identic
 /// 6.7.3).
 const NOT_MODIFIED: &str = "http://netpreserve.org/warc/1.1/revisit/server-not-modified";
 
+/// The beginning of the URL of a picture of a page.
+pub const PICTURE_OF: &str = "urn:view:";
+
 const RESPONSE: &str = "application/http;msgtype=response";
 /// The media type of unknown content (RFC 9110 section 8.3).
 const UNKNOWN: &str = "application/octet-stream";
@@ -40,6 +45,9 @@ const TEXT: &str = "text/plain;charset=utf-8";
 
 /// The media type of a DOM.
 const DOM: &str = "text/html;charset=utf-8";
+
+/// The media type of a picture.
+const PICTURE: &str = "image/png";
 
 const REQUEST: &str = "application/http;msgtype=request";
 
@@ -101,6 +109,9 @@ pub(super) fn write_records(
     if let (Described::Page(of), Some(dom)) = (described, &visit.dom) {
         places.dom = Some(records.writer.length());
         records.conversion(page, Some(of), DOM, dom)?;
+        if let Some(picture) = &visit.picture {
+            records.picture(page, of, picture)?;
+        }
     }
     let metadata = records.metadata(visit, Some(page), described)?;
     if let Described::Nothing = described {
@@ -129,7 +140,7 @@ struct Records<'a, 'p> {
 impl Records<'_, '_> {
     /// Writes a `resource` record.
     fn resource(&mut self, resource: &Resource, digest: PayloadDigest) -> io::Result<()> {
-        let (_, mut header) = self.about("resource", &resource.url, resource.at);
+        let (_, mut header) = self.about("resource", resource.url.written(), resource.at);
         came_from(&mut header, resource.address, resource.protocol);
         header.field("WARC-Payload-Digest", digest);
         header.optional_field("WARC-Truncated", resource.truncated.map(Truncation::as_str));
@@ -166,12 +177,15 @@ impl Records<'_, '_> {
 
     /// Writes a page with its payload, and the request for it; returns the id of the `response`.
     fn response(&mut self, exchange: &Exchange, digest: PayloadDigest) -> io::Result<RecordId> {
+        let start = self.writer.length();
         let (id, mut header) = self.captured("response", exchange);
         header.field("WARC-Payload-Digest", digest);
         header.optional_field("WARC-Truncated", exchange.truncated.map(Truncation::as_str));
         self.writer
             .record(header, RESPONSE, &response_head(exchange), &exchange.body)?;
         self.request(exchange, id)?;
+        let (url, request) = (exchange.url.request(), &exchange.request_head);
+        self.writer.requested_by(start, url.as_str(), request);
         Ok(id)
     }
 
@@ -215,11 +229,22 @@ impl Records<'_, '_> {
         media: &str,
         text: &str,
     ) -> io::Result<RecordId> {
-        let (id, mut header) = self.about("conversion", &page.url, page.started);
+        let (id, mut header) = self.about("conversion", page.url.written(), page.started);
         header.optional_field("WARC-Refers-To", of);
         self.writer
             .record(header, media, text.as_bytes(), &Body::default())?;
         Ok(id)
+    }
+
+    /// Writes a picture of a page with the record `of`. Its URL is the one that Browsertrix gives to
+    /// pictures, so replay tools find it.
+    fn picture(&mut self, page: &Exchange, of: RecordId, png: &Bytes) -> io::Result<()> {
+        let target = format_args!("{PICTURE_OF}{}", page.url.written());
+        let (_, mut header) = self.about("resource", target, page.started);
+        header.field("WARC-Concurrent-To", of);
+        header.field("WARC-Payload-Digest", self.writer.digest().of(png));
+        let body = png.clone().into();
+        self.writer.record(header, PICTURE, b"", &body)
     }
 
     /// Writes the `metadata` record of `page`, if there is metadata; returns its offset.
@@ -234,7 +259,7 @@ impl Records<'_, '_> {
         }
         let offset = self.writer.length();
         let (url, at) = page.map_or((&visit.url, visit.at), |page| (&page.url, page.started));
-        let (_, mut header) = self.about("metadata", url, at);
+        let (_, mut header) = self.about("metadata", url.written(), at);
         match described {
             Described::Nothing => {}
             Described::Page(record) => header.field("WARC-Concurrent-To", record),
@@ -252,19 +277,19 @@ impl Records<'_, '_> {
     /// Returns the header of a record of an exchange. All records of an exchange have the date of
     /// its start (section 5.4).
     fn captured(&mut self, kind: &str, exchange: &Exchange) -> (RecordId, Header) {
-        let (id, mut header) = self.about(kind, &exchange.url, exchange.started);
+        let (id, mut header) = self.about(kind, exchange.url.written(), exchange.started);
         came_from(&mut header, exchange.address, exchange.protocol);
         (id, header)
     }
 
-    /// Returns the header of a record about a URL, which is named as it was written: replay looks for
-    /// the links of a page as the page wrote them.
-    fn about(&mut self, kind: &str, target: &PageUrl, date: Timestamp) -> (RecordId, Header) {
+    /// Returns the header of a record about a URL. URLs of pages are named as they were written:
+    /// replay looks for the links of a page as the page wrote them.
+    fn about(&mut self, kind: &str, target: impl Display, date: Timestamp) -> (RecordId, Header) {
         let (visit, number) = (self.names.visit.to_be_bytes(), self.issued.to_be_bytes());
         let id = self.names.session.name(&[&visit[..], &number].concat());
         self.issued += 1;
         let mut header = Header::new(kind, id, date);
-        header.field("WARC-Target-URI", target.written());
+        header.field("WARC-Target-URI", target);
         header.field("WARC-Warcinfo-ID", self.names.warcinfo);
         (id, header)
     }

@@ -86,6 +86,7 @@ pub(crate) fn visit(exchanges: Vec<Exchange>) -> Visit {
         keeping: Keeping::Whole,
         subrequests: Vec::new(),
         dom: None,
+        picture: None,
         payload: None,
         metadata: Vec::new(),
         text: None,

@@ -94,7 +94,15 @@ fn shaped(shape: u8, number: u32) -> Visit {
             page_of.headers.clear();
             visit(vec![page_of])
         }
-        _ => visit(vec![page_of]),
+        _ => {
+            let mut posted = exchange(&format!("http://example.org/data/{number}"), "[1]");
+            let head = "POST / HTTP/1.1\r\ncontent-length: 5\r\n\r\n";
+            posted.request_head = format!("{head}{}", 10_000 + number).into_bytes();
+            Visit {
+                subrequests: vec![posted],
+                ..visit(vec![page_of])
+            }
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use bytes::Bytes;
 use sinks::warc::{DigestCheck, Record};
 use sinks::{Keeping, Original, PayloadDigest, Sink, Visit};
 use web::{Exchange, Timestamp};
@@ -306,6 +307,7 @@ fn rendered(keeping: Keeping) -> Visit {
             exchange("http://example.org/data", "[1]"),
         ],
         dom: Some("<p>Grüße".into()),
+        picture: Some(Bytes::from_static(b"\x89PNG\r\n")),
         metadata: vec![("verdict", "unique".to_owned())],
         ..visit(vec![exchange(
             "http://example.org/a",
@@ -330,13 +332,14 @@ async fn a_rendered_page_is_followed_by_its_requests_and_its_dom() {
         "response",
         "request",
         "conversion",
+        "resource",
         "metadata",
     ];
     assert_eq!(kinds(&records), shown);
     assert_eq!(records[2].target(), Some("http://example.org/app.js"));
     let places = [records[2].offset, records[4].offset];
     assert_eq!(archived.subrequest_offsets, places);
-    assert_eq!(archived.captures.len(), 3, "a DOM is no capture");
+    assert_eq!(archived.captures.len(), 4, "a DOM is no capture");
 
     let dom = &records[6];
     assert_eq!(archived.page_offset, records[0].offset);
@@ -346,8 +349,55 @@ async fn a_rendered_page_is_followed_by_its_requests_and_its_dom() {
     assert_eq!(dom.field("WARC-Refers-To"), Some(records[0].id()));
     assert_eq!(dom.field("Content-Type"), Some("text/html;charset=utf-8"));
     assert_eq!(dom.block, "<p>Grüße".as_bytes());
-    let metadata = &records[7];
+    let picture = &records[7];
+    assert_eq!(picture.target(), Some("urn:view:http://example.org/a"));
+    assert_eq!(picture.date(), records[0].date());
+    assert_eq!(picture.field("WARC-Concurrent-To"), Some(records[0].id()));
+    assert_eq!(picture.field("Content-Type"), Some("image/png"));
+    assert_eq!(picture.block, b"\x89PNG\r\n"[..]);
+    // The key is the one of Python's surt 0.3.1, which cdxj-indexer and pywb use.
+    let line = archived.captures[3].line("a.warc");
+    let shown = "urn:view:http://example.org/a 20";
+    assert!(line.starts_with(shown), "{line}");
+    let fields = "\"url\": \"urn:view:http://example.org/a\", \"mime\": \"image/png\", \"digest\"";
+    assert!(line.contains(fields), "{line}");
+    let metadata = &records[8];
     assert_eq!(metadata.field("WARC-Concurrent-To"), Some(records[0].id()));
+}
+
+#[tokio::test]
+async fn the_response_to_a_post_is_found_by_its_body() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut posted = exchange("http://example.org/data?z", "[1]");
+    let head =
+        "POST /data?z HTTP/1.1\r\ncontent-type: application/json\r\ncontent-length: 21\r\n\r\n";
+    posted.request_head = format!("{head}{{\"q\": \"Tide /\\u00e9\"}}").into_bytes();
+    let visited = Visit {
+        subrequests: vec![posted.clone()],
+        ..visit(vec![exchange(
+            "http://example.org/a",
+            "<script src=app.js>",
+        )])
+    };
+    let archived = fresh(dir.path()).write(visited).await.unwrap();
+    assert_eq!(
+        records_at(dir.path(), &archived)[3].block,
+        posted.request_head
+    );
+    let file = sinks::warc::locate(dir.path(), &archived.file);
+    let line = archived.captures[1].line(&archived.file);
+    // As cdxj-indexer 1.5.0 writes it with `--post-append`.
+    let key = "org,example)/data?__wb_method=post&q=tide+/%c3%a9&z ";
+    assert!(line.starts_with(key), "{line}");
+    let end = ", \"requestBody\": \"q=Tide+%2F%C3%A9\", \"method\": \"POST\"}\n";
+    assert!(line.ends_with(end), "{line}");
+    let (mut index, scratch) = (Vec::new(), dir.path().join("scratch"));
+    sinks::cdxj::index_files(&disk::SystemDisk, &[file], &scratch, &mut index).unwrap();
+    let index = String::from_utf8(index).unwrap();
+    assert!(
+        index.lines().any(|found| found == line.trim_end()),
+        "{index}"
+    );
 }
 
 #[tokio::test]

@@ -23,7 +23,7 @@ pub struct Exchange {
     /// The requested URL.
     pub url: PageUrl,
     /// Request line and header fields as sent, including the empty line, but without the values of
-    /// secret fields.
+    /// secret fields. The body of a POST follows.
     pub request_head: Vec<u8>,
     /// Status code, 200 to 999; no standard defines codes of 600 and above. Informational responses
     /// are skipped.

@@ -22,7 +22,8 @@ pub(super) fn explain(error: &Fault, settings: &Settings) -> CommandError {
         ),
         Fault::Browser(_) => format!(
             "nothing is lost: continue with `crawler --out {directory}` once the browser runs, or \
-             without it with `--render off`"
+             without it with `--render off{}`",
+            without_pages_shown(settings)
         ),
         Fault::Gone { path } => of_gone(path, settings),
         Fault::Store(_)
@@ -32,6 +33,16 @@ pub(super) fn explain(error: &Fault, settings: &Settings) -> CommandError {
         | Fault::Topic(_) => remedy_of(error, &settings.out),
     };
     fault(error).with_remedy(remedy)
+}
+
+/// Returns the flags that switch off what needs a browser.
+fn without_pages_shown(settings: &Settings) -> String {
+    let needy = [
+        (settings.screenshots, " --screenshots=false"),
+        (settings.render_post, " --render-post=false"),
+    ];
+    let given = needy.into_iter().filter(|(is_given, _)| *is_given);
+    given.map(|(_, flag)| flag).collect()
 }
 
 /// Returns the remedy for a deleted directory.

@@ -88,7 +88,7 @@ async fn a_dom_at_another_place_is_missing_there_and_unexpected_here() {
 }
 
 #[tokio::test]
-async fn a_conversion_that_no_visit_names_is_unexpected() {
+async fn a_dom_that_no_visit_names_is_unexpected_as_is_its_picture() {
     let dir = tempfile::tempdir().unwrap();
     let written = archived(dir.path(), Keeping::Whole, notes()).await;
     let mut visit = record(&written, true);
@@ -97,11 +97,28 @@ async fn a_conversion_that_no_visit_names_is_unexpected() {
         adds: true,
     });
     let found = findings(dir.path(), &written, visit);
-    assert_eq!(found.len(), 1, "{found:?}");
-    assert!(
-        found[0].contains("an unexpected conversion record"),
-        "{found:?}"
-    );
+    assert_eq!(found.len(), 2, "{found:?}");
+    for (found, kind) in found.iter().zip(["conversion", "resource"]) {
+        let what = format!("an unexpected {kind} record");
+        assert!(found.contains(&what), "{found}");
+    }
+}
+
+#[tokio::test]
+async fn a_picture_of_another_page_is_found() {
+    let dir = tempfile::tempdir().unwrap();
+    let written = archived(dir.path(), Keeping::Whole, notes()).await;
+    let mut visit = record(&written, true);
+    let of_other = [
+        "a response record of http://a.test/app",
+        "a conversion record of http://a.test/app",
+        "a resource record of urn:view:http://a.test/app",
+    ];
+    visit.final_url = Some(crate::rendered_visits::url("http://a.test/other"));
+    let found = findings(dir.path(), &written, visit);
+    for what in of_other {
+        assert!(found.iter().any(|found| found.contains(what)), "{found:?}");
+    }
 }
 
 #[tokio::test]
@@ -111,8 +128,8 @@ async fn a_visit_without_scripts_has_no_records_of_other_urls() {
     let mut visit = record(&written, true);
     visit.details.rendered = None;
     let found = findings(dir.path(), &written, visit);
-    // Two responses, two requests, and the DOM.
-    assert_eq!(found.len(), 5, "{found:?}");
+    // Two responses, two requests, the DOM, and its picture.
+    assert_eq!(found.len(), 6, "{found:?}");
     assert!(
         found[0].contains("a response that no visit refers to"),
         "{found:?}"
