@@ -151,6 +151,10 @@ impl Tab<'_> {
         names: &Names,
         watched: &mut watch::Receiver<Progress>,
     ) -> Result<Option<Cut>, RenderFailure> {
+        // Before the page is shown: its first scripts run at once.
+        let paused = json!({ "policy": "pause", "initialVirtualTime": self.page.at });
+        self.tab("Emulation.setVirtualTimePolicy", paused, names)
+            .await?;
         let url = json!({ "url": self.page.url.as_str() });
         let shown = self.tab("Page.navigate", url, names).await?;
         if let Some(error) = shown["errorText"].as_str() {
@@ -161,13 +165,10 @@ impl Tab<'_> {
         let mut elapsed = Duration::ZERO;
         let mut before = Value::Null;
         for number in 1.. {
-            let mut policy = json!({
+            let policy = json!({
                 "policy": "pauseIfNetworkFetchesPending",
                 "budget": step.as_millis() as u64,
             });
-            if number == 1 {
-                policy["initialVirtualTime"] = self.page.at.into();
-            }
             self.tab("Emulation.setVirtualTimePolicy", policy, names)
                 .await?;
             await_progress(watched, |progress| progress.steps >= number).await?;

@@ -268,6 +268,20 @@ async fn a_slow_network_does_not_time_out_for_the_page_and_the_dom_is_the_same_t
     assert_eq!(rendered(body, &network).await.html, first.html);
 }
 
+/// 58 of 60 pages read our clock, because theirs was set when they were already on view.
+#[cfg_attr(not(has_chromium), ignore = "no Chromium on PATH")]
+#[tokio::test]
+async fn the_first_script_of_a_page_reads_the_time_of_its_response() {
+    let chromium = start(Sandbox::Namespaces).await;
+    let page = page("<p id=clock></p><script>clock.append(Date.now())</script>");
+    for _ in 0..3 {
+        let (network, limits) = (Table::default(), RenderLimits::default());
+        let rendering = chromium.render(&page, &network, &limits).await;
+        let html = rendering.expect("the page is harmless").html;
+        assert!(html.contains("<p id=\"clock\">1700000000000</p>"), "{html}");
+    }
+}
+
 #[cfg_attr(not(has_chromium), ignore = "no Chromium on PATH")]
 #[tokio::test]
 async fn an_endless_loop_ends_by_its_limit_and_the_next_page_is_rendered() {
