@@ -65,10 +65,16 @@ pub enum LaunchError {
         output: String,
     },
     /// The browser started and cannot render the test page.
-    #[error("{} does not render the test page: use Chromium 125 or later", .program.display())]
+    #[error(
+        "{} ({version}) fails its self-test: update Chromium (125 or later) with `apt-get install \
+         chromium`, or name another one with --browser",
+        .program.display()
+    )]
     SelfTest {
         /// The program.
         program: PathBuf,
+        /// What it calls itself.
+        version: String,
         /// The cause.
         source: RenderFailure,
     },

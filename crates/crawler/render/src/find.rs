@@ -6,8 +6,15 @@ use std::path::{Path, PathBuf};
 use crate::failure::LaunchError;
 use crate::names::NAMES;
 
-/// Returns the browser to start: the named one, or the first on `path`.
-pub(crate) fn browser(named: Option<&Path>, path: &OsStr) -> Result<PathBuf, LaunchError> {
+/// Returns the browser to start: the named one, or the first on PATH.
+///
+/// # Errors
+/// [`LaunchError::NotAFile`] and [`LaunchError::NotFound`].
+pub fn find_browser(named: Option<&Path>) -> Result<PathBuf, LaunchError> {
+    browser(named, &std::env::var_os("PATH").unwrap_or_default())
+}
+
+fn browser(named: Option<&Path>, path: &OsStr) -> Result<PathBuf, LaunchError> {
     if let Some(named) = named {
         let file = named.is_file().then(|| behind_wrapper(named.to_path_buf()));
         return file.ok_or_else(|| LaunchError::NotAFile(named.to_path_buf()));
@@ -27,11 +34,12 @@ fn on_path(name: &str, path: &OsStr) -> Option<PathBuf> {
         .find(|file| file.is_file())
 }
 
-/// Returns the program behind Debian's shell wrapper `/usr/bin/NAME`, or `file` itself.
+/// Returns the program behind Debian's shell wrapper `/usr/bin/NAME`, which is
+/// `/usr/lib/chromium/NAME`, or `file` itself.
 fn behind_wrapper(file: PathBuf) -> PathBuf {
     let behind = file.file_name().and_then(|name| {
         let prefix = file.parent()?.parent()?;
-        Some(prefix.join("lib").join(name).join(name))
+        Some(prefix.join("lib/chromium").join(name))
     });
     behind.filter(|behind| behind.is_file()).unwrap_or(file)
 }
@@ -58,10 +66,13 @@ mod tests {
         let usr = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(usr.path().join("bin")).unwrap();
         std::fs::create_dir_all(usr.path().join("lib/chromium")).unwrap();
-        std::fs::write(usr.path().join("bin/chromium"), "").unwrap();
-        std::fs::write(usr.path().join("lib/chromium/chromium"), "").unwrap();
-        let found = browser(None, usr.path().join("bin").as_os_str()).unwrap();
-        assert_eq!(found, usr.path().join("lib/chromium/chromium"));
+        for name in ["chromium-headless-shell", "chromium"] {
+            std::fs::write(usr.path().join("bin").join(name), "").unwrap();
+            let program = usr.path().join("lib/chromium").join(name);
+            std::fs::write(&program, "").unwrap();
+            let found = browser(None, usr.path().join("bin").as_os_str()).unwrap();
+            assert_eq!(found, program);
+        }
     }
 
     #[test]
