@@ -55,7 +55,9 @@ pub enum LaunchError {
     },
     /// The browser ended at once.
     #[error(
-        "{} ended at once: {output}; if namespaces are forbidden here, use --render-sandbox flags",
+        "{} ended at once: {output}; if namespaces are forbidden here, allow them (in a systemd \
+         unit with /usr/share/doc/crawler/examples/render.conf, in a container with a seccomp \
+         profile), or try --render-sandbox flags",
         .program.display()
     )]
     Ended {
