@@ -141,6 +141,7 @@ fn dependencies_point_down_and_siblings_do_not_know_each_other() {
                 "disk",
                 "journal",
                 "policy",
+                "render",
                 "search",
                 "sinks",
                 "statistics",

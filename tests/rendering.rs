@@ -10,6 +10,7 @@ use std::time::Duration;
 use serde_json::Value;
 use testkit::{Gate, Reply, Server, Site};
 
+use crate::support::browser::Browser;
 use crate::support::environment::of_environment;
 use crate::support::pages::{html, prose};
 use crate::support::{Crawl, KEY};
@@ -487,6 +488,14 @@ fn a_killed_crawl_leaves_no_browser_and_loses_no_page() {
     let running = crawl.start();
     gate.arrivals_blocking(1);
     assert_ne!(browsers(mark), [] as [String; 0], "a browser runs");
+    let mut serving = crawl.start_command(&["serve", "crawl"]);
+    let metrics = Browser::at(&mut serving).get("/metrics").body;
+    let memory = metrics
+        .lines()
+        .find_map(|line| line.strip_prefix("crawler_browser_memory_bytes "));
+    let memory: u64 = memory.unwrap().parse().unwrap();
+    assert!(memory > 50 << 20, "{memory}");
+    serving.kill();
     running.kill();
     // The kernel ends the processes of a namespace one after the other.
     let mut left = browsers(mark);

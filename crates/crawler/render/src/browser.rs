@@ -5,25 +5,25 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use bytes::Bytes;
-use http::{HeaderMap, HeaderValue};
+use serde_json::json;
 use tokio::sync::{Mutex, Semaphore};
 use tokio::time::timeout;
-use url::Url;
 
 use crate::devtools::DevTools;
 use crate::failure::{LaunchError, RenderFailure};
-use crate::find;
+use crate::find::find_browser;
 use crate::launch::Process;
 use crate::options::ChromiumOptions;
-use crate::seam::{
-    BrowserAnswer, BrowserRequest, PageNetwork, PageSource, Render, RenderLimits, Rendering,
-};
+use crate::seam::{PageNetwork, PageSource, Render, RenderLimits, Rendering};
+use crate::self_test;
 use crate::tab::Tab;
 use crate::traffic::interception;
 
 /// Number of pages after which a browser is replaced: its memory grows.
 const MAX_PAGES: usize = 200;
+
+/// Number of pages after which the memory of a browser is measured.
+const PAGES_PER_MEASUREMENT: usize = 4;
 
 /// Maximum time that a browser takes to start.
 const START: Duration = Duration::from_secs(30);
@@ -48,17 +48,16 @@ struct Generation {
 #[derive(Debug)]
 struct Browser {
     devtools: DevTools,
-    _process: Process,
+    process: Process,
 }
 
 impl Chromium {
-    /// Starts a browser and renders a test page, which requests a script.
+    /// Starts a browser and renders the page of its self-test.
     ///
     /// # Errors
     /// [`LaunchError`] if no browser is found, or if it cannot start or render the test page.
     pub async fn start(options: ChromiumOptions) -> Result<Self, LaunchError> {
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let program = find::browser(options.program.as_deref(), &path)?;
+        let program = find_browser(options.program.as_deref())?;
         let browser = Arc::new(Browser::start(&program, &options).await?);
         let tabs = Semaphore::new(options.tabs.max(1));
         let current = Mutex::new(Some(Generation { browser, pages: 0 }));
@@ -68,20 +67,30 @@ impl Chromium {
             tabs,
             current,
         };
-        let tested = self_test(&chromium).await;
-        tested.map_err(|source| LaunchError::SelfTest {
-            program: chromium.program.clone(),
-            source,
-        })?;
-        Ok(chromium)
+        let unknown = || "unknown version".to_owned();
+        match self_test::run(&chromium).await {
+            Ok(()) => Ok(chromium),
+            Err(source) => Err(LaunchError::SelfTest {
+                version: chromium.version().await.unwrap_or_else(unknown),
+                program: chromium.program,
+                source,
+            }),
+        }
     }
 
-    /// Returns the browser for the next page. Replaces one that is gone or had its pages.
+    /// Returns what the browser calls itself, such as `Chrome/148.0.7778.167`.
+    async fn version(&self) -> Option<String> {
+        let browser = self.browser().await.ok()?;
+        let called = browser.devtools.call("Browser.getVersion", json!({}), None);
+        called.await.ok()?["product"].as_str().map(str::to_owned)
+    }
+
+    /// Returns the browser for the next page. Replaces one that is gone, had its pages, or takes too
+    /// much memory.
     async fn browser(&self) -> Result<Arc<Browser>, RenderFailure> {
         let mut current = self.current.lock().await;
         if let Some(generation) = current.as_mut()
-            && generation.pages < MAX_PAGES
-            && !generation.browser.devtools.is_closed()
+            && generation.takes_a_page(self.options.max_memory).await
         {
             generation.pages += 1;
             return Ok(Arc::clone(&generation.browser));
@@ -125,56 +134,36 @@ impl Render for Chromium {
     }
 }
 
+impl Generation {
+    /// Returns true if the browser can render one more page.
+    async fn takes_a_page(&self, max_memory: u64) -> bool {
+        let pages = self.pages;
+        if pages >= MAX_PAGES || self.browser.devtools.is_closed() {
+            return false;
+        }
+        if !pages.is_multiple_of(PAGES_PER_MEASUREMENT) {
+            return true;
+        }
+        let memory = self.browser.process.memory().await;
+        let is_large = memory > max_memory;
+        if is_large {
+            tracing::info!(
+                memory,
+                pages,
+                "the browser takes too much memory and is replaced"
+            );
+        }
+        !is_large
+    }
+}
+
 impl Browser {
     async fn start(program: &Path, options: &ChromiumOptions) -> Result<Self, LaunchError> {
         let (process, devtools) = Process::start(program, options).await?;
         let [_, (method, params)] = interception();
         match timeout(START, devtools.call(method, params, None)).await {
-            Ok(Ok(_)) => Ok(Self {
-                devtools,
-                _process: process,
-            }),
+            Ok(Ok(_)) => Ok(Self { devtools, process }),
             _ => Err(process.ended(program)),
         }
     }
-}
-
-/// The network of the test page: one script.
-struct TestNetwork;
-
-#[async_trait]
-impl PageNetwork for TestNetwork {
-    async fn answer(&self, _request: BrowserRequest) -> BrowserAnswer {
-        let mut headers = HeaderMap::new();
-        headers.insert("content-type", HeaderValue::from_static("text/javascript"));
-        let body = Bytes::from_static(b"document.body.append('script ran')");
-        BrowserAnswer::Response {
-            status: 200,
-            headers,
-            body,
-        }
-    }
-}
-
-async fn self_test(chromium: &Chromium) -> Result<(), RenderFailure> {
-    let url = Url::parse("https://self-test.invalid/");
-    let url = url.map_err(|fault| RenderFailure::Protocol(fault.to_string()))?;
-    let mut headers = HeaderMap::new();
-    headers.insert("content-type", HeaderValue::from_static("text/html"));
-    let body = Bytes::from_static(b"<body><script src=/self-test.js></script>");
-    let page = PageSource {
-        url,
-        status: 200,
-        headers,
-        body,
-        at: 0,
-    };
-    let rendering = chromium
-        .render(&page, &TestNetwork, &RenderLimits::default())
-        .await?;
-    if rendering.html.contains("script ran") {
-        return Ok(());
-    }
-    let reason = "the script of the test page did not run";
-    Err(RenderFailure::Protocol(reason.to_owned()))
 }

@@ -55,7 +55,9 @@ pub enum LaunchError {
     },
     /// The browser ended at once.
     #[error(
-        "{} ended at once: {output}; if namespaces are forbidden here, use --render-sandbox flags",
+        "{} ended at once: {output}; if namespaces are forbidden here, allow them (in a systemd \
+         unit with /usr/share/doc/crawler/examples/render.conf, in a container with a seccomp \
+         profile), or try --render-sandbox flags",
         .program.display()
     )]
     Ended {
@@ -65,10 +67,16 @@ pub enum LaunchError {
         output: String,
     },
     /// The browser started and cannot render the test page.
-    #[error("{} does not render the test page: use Chromium 125 or later", .program.display())]
+    #[error(
+        "{} ({version}) fails its self-test: update Chromium (125 or later) with `apt-get install \
+         chromium`, or name another one with --browser",
+        .program.display()
+    )]
     SelfTest {
         /// The program.
         program: PathBuf,
+        /// What it calls itself.
+        version: String,
         /// The cause.
         source: RenderFailure,
     },

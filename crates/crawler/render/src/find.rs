@@ -6,8 +6,15 @@ use std::path::{Path, PathBuf};
 use crate::failure::LaunchError;
 use crate::names::NAMES;
 
-/// Returns the browser to start: the named one, or the first on `path`.
-pub(crate) fn browser(named: Option<&Path>, path: &OsStr) -> Result<PathBuf, LaunchError> {
+/// Returns the browser to start: the named one, or the first on PATH.
+///
+/// # Errors
+/// [`LaunchError::NotAFile`] and [`LaunchError::NotFound`].
+pub fn find_browser(named: Option<&Path>) -> Result<PathBuf, LaunchError> {
+    browser(named, &std::env::var_os("PATH").unwrap_or_default())
+}
+
+fn browser(named: Option<&Path>, path: &OsStr) -> Result<PathBuf, LaunchError> {
     if let Some(named) = named {
         let file = named.is_file().then(|| behind_wrapper(named.to_path_buf()));
         return file.ok_or_else(|| LaunchError::NotAFile(named.to_path_buf()));
@@ -27,17 +34,14 @@ fn on_path(name: &str, path: &OsStr) -> Option<PathBuf> {
         .find(|file| file.is_file())
 }
 
-/// Returns the program behind Debian's shell wrapper `/usr/bin/NAME`, or `file` itself. Chromium
-/// and its headless shell share a directory.
+/// Returns the program behind Debian's shell wrapper `/usr/bin/NAME`, which is
+/// `/usr/lib/chromium/NAME`, or `file` itself.
 fn behind_wrapper(file: PathBuf) -> PathBuf {
-    let behind = |folder: &OsStr| {
-        let name = file.file_name()?;
-        let library = file.parent()?.parent()?.join("lib");
-        Some(library.join(folder).join(name)).filter(|behind| behind.is_file())
-    };
-    let own = file.file_name().and_then(behind);
-    own.or_else(|| behind(OsStr::new("chromium")))
-        .unwrap_or(file)
+    let behind = file.file_name().and_then(|name| {
+        let prefix = file.parent()?.parent()?;
+        Some(prefix.join("lib/chromium").join(name))
+    });
+    behind.filter(|behind| behind.is_file()).unwrap_or(file)
 }
 
 #[cfg(test)]

@@ -23,6 +23,7 @@ use tokio::sync::oneshot;
 use crate::devtools::DevTools;
 use crate::failure::LaunchError;
 use crate::flags::Sandbox;
+use crate::memory::memory_below;
 use crate::options::ChromiumOptions;
 use crate::{find, flags};
 
@@ -39,6 +40,8 @@ pub(crate) struct Process {
     stop: Option<SyncSender<()>>,
     thread: Option<JoinHandle<()>>,
     errors: PathBuf,
+    /// The process that we started. Those of the browser descend from it.
+    id: u32,
 }
 
 impl Process {
@@ -66,16 +69,25 @@ impl Process {
             .name("browser".to_owned())
             .spawn(move || keep(command, profile, report, &stopped))
             .map_err(spawn)?;
-        let process = Self {
+        let mut process = Self {
             stop: Some(stop),
             thread: Some(thread),
             errors,
+            id: 0,
         };
-        match started.await {
+        process.id = match started.await {
             Ok(outcome) => outcome.map_err(spawn)?,
             Err(_gone) => return Err(process.ended(program)),
-        }
+        };
         Ok((process, DevTools::new(to_browser, from_browser)))
+    }
+
+    /// Returns the memory of the browser in bytes. Reads files of `/proc` for some milliseconds.
+    pub(crate) async fn memory(&self) -> u64 {
+        let id = self.id;
+        let memory = tokio::task::spawn_blocking(move || memory_below(id));
+        // It cannot panic; it is cancelled only with the runtime.
+        memory.await.unwrap_or_default()
     }
 
     /// Returns the error of a browser that ended at once, with the last lines that it wrote.
@@ -179,7 +191,7 @@ fn command(
 fn keep(
     mut command: Command,
     profile: TempDir,
-    report: oneshot::Sender<io::Result<()>>,
+    report: oneshot::Sender<io::Result<u32>>,
     stopped: &Receiver<()>,
 ) {
     let spawned = command.spawn();
@@ -193,7 +205,7 @@ fn keep(
             return;
         }
     };
-    if report.send(Ok(())).is_ok() {
+    if report.send(Ok(child.id())).is_ok() {
         // The sender is only ever dropped.
         stopped.iter().for_each(|()| ());
     }

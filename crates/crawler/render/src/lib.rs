@@ -13,18 +13,22 @@ mod failure;
 mod find;
 mod flags;
 mod launch;
+mod memory;
 mod message;
 mod names;
 mod options;
 mod paused;
 mod progress;
 mod seam;
+mod self_test;
 mod tab;
 mod traffic;
 
 pub use browser::Chromium;
 pub use failure::{LaunchError, RenderFailure};
+pub use find::find_browser;
 pub use flags::Sandbox;
+pub use memory::memory_below;
 pub use options::ChromiumOptions;
 pub use seam::{
     BrowserAnswer, BrowserRequest, Cut, PageNetwork, PageSource, RefusedRequest, Render,

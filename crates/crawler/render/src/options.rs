@@ -15,6 +15,8 @@ pub struct ChromiumOptions {
     pub tabs: usize,
     /// Maximum heap of the scripts of a page, in MiB.
     pub heap_mib: u32,
+    /// Memory of the browser above which it is replaced, in bytes.
+    pub max_memory: u64,
     /// The user agent that scripts see; `None` is the browser's own.
     pub user_agent: Option<String>,
 }
@@ -26,6 +28,7 @@ impl Default for ChromiumOptions {
             sandbox: Sandbox::default(),
             tabs: 1,
             heap_mib: 128,
+            max_memory: 1536 << 20,
             user_agent: None,
         }
     }

@@ -516,3 +516,51 @@ async fn what_a_page_does_in_animation_frames_and_in_view_is_part_of_its_dom() {
         }
     }
 }
+
+/// Answers the request for `/x` once it may.
+#[derive(Default)]
+struct Held(tokio::sync::Notify);
+
+#[async_trait]
+impl PageNetwork for Held {
+    async fn answer(&self, request: BrowserRequest) -> BrowserAnswer {
+        if request.url.ends_with("/x") {
+            self.0.notified().await;
+        }
+        BrowserAnswer::Failed("held".to_owned())
+    }
+}
+
+#[cfg_attr(not(has_chromium), ignore = "no Chromium on PATH")]
+#[tokio::test]
+async fn a_browser_above_its_memory_is_replaced_between_pages_and_loses_none() {
+    let usual = ChromiumOptions::default().max_memory;
+    for (agent, sandbox, max_memory, browsers) in [
+        ("small-in-namespaces/1", Sandbox::Namespaces, 50 << 20, 2),
+        ("small-with-flags/1", Sandbox::Flags, 50 << 20, 2),
+        ("large/1", Sandbox::Namespaces, usual, 1),
+    ] {
+        let options = ChromiumOptions {
+            sandbox,
+            tabs: 2,
+            max_memory,
+            user_agent: Some(agent.to_owned()),
+            ..ChromiumOptions::default()
+        };
+        let chromium = Chromium::start(options).await.expect("set up by the test");
+        let (held, limits) = (Held::default(), RenderLimits::default());
+        let page = page("<p>kept</p><script src=/x></script>");
+        let first = chromium.render(&page, &held, &limits);
+        let others = async {
+            for _ in 0..4 {
+                renders_the_next_page(&chromium).await;
+            }
+            assert_eq!(profiles(agent).len(), browsers, "{agent}");
+            held.0.notify_one();
+        };
+        let (first, ()) = tokio::join!(first, others);
+        let html = first.expect("its browser lives as long as it").html;
+        assert!(html.contains("<p>kept</p>"), "{html}");
+        assert_eq!(profiles(agent).len(), 1, "{agent}");
+    }
+}

@@ -8,6 +8,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use disk::{Disk, SystemDisk};
+use render::memory_below;
 
 /// Maximum number of files of an archive whose sizes are added up.
 const MAX_FILES: usize = 100_000;
@@ -19,6 +20,8 @@ pub(crate) struct MachineValues {
     pub(crate) process: Option<u32>,
     /// Its resident memory in bytes.
     pub(crate) memory: Option<u64>,
+    /// The memory of its browser in bytes.
+    pub(crate) browser: Option<u64>,
     /// Bytes of the files of the archive.
     pub(crate) archive: u64,
     /// Free bytes of the disk that it is on.
@@ -32,6 +35,7 @@ impl MachineValues {
         Self {
             process,
             memory: process.and_then(memory),
+            browser: process.map(memory_below).filter(|bytes| *bytes > 0),
             archive: size(archive),
             free: SystemDisk.free_space(archive),
         }

@@ -21,8 +21,8 @@ use prometheus_client::registry::Registry;
 use statistics::Counts;
 
 use self::names::{
-    ARCHIVE, EXCLUDED, FAILED, FREE, HOSTS, IN_FLIGHT, LAST_VISIT, MEMORY, PAGES, QUARANTINED,
-    QUEUED, RECEIVED, RUNNING,
+    ARCHIVE, BROWSER, EXCLUDED, FAILED, FREE, HOSTS, IN_FLIGHT, LAST_VISIT, MEMORY, PAGES,
+    QUARANTINED, QUEUED, RECEIVED, RUNNING,
 };
 pub use self::names::{METRICS, Metric, MetricKind};
 use crate::dashboard::frame::Refusal;
@@ -88,6 +88,7 @@ fn write(
     gauge(&mut registry, &LAST_VISIT, last.as_millis() / 1_000);
     gauge(&mut registry, &RUNNING, machine.process.is_some().into());
     gauge(&mut registry, &MEMORY, machine.memory.unwrap_or_default());
+    gauge(&mut registry, &BROWSER, machine.browser.unwrap_or_default());
     gauge(&mut registry, &ARCHIVE, machine.archive);
     gauge(&mut registry, &FREE, machine.free.unwrap_or_default());
     let mut text = String::new();

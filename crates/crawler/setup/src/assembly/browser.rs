@@ -10,6 +10,9 @@ use settings::{Settings, machine};
 /// Cores per tab: a page keeps a process of its own and the browser's busy.
 const CORES_PER_TAB: usize = 2;
 
+/// Memory that a further tab may take, in bytes.
+const MEMORY_PER_TAB: u64 = 192 << 20;
+
 /// Starts the browser, if scripts are run.
 ///
 /// # Errors
@@ -18,15 +21,17 @@ pub(super) async fn start(settings: &Settings) -> Result<Option<Arc<dyn Render>>
     if !settings.renders() {
         return Ok(None);
     }
+    let (usual, tabs) = (ChromiumOptions::default(), machine::cores() / CORES_PER_TAB);
     let options = ChromiumOptions {
         program: settings.browser.clone(),
         sandbox: match settings.render_sandbox {
             RenderSandbox::Namespaces => Sandbox::Namespaces,
             RenderSandbox::Flags => Sandbox::Flags,
         },
-        tabs: (machine::cores() / CORES_PER_TAB).max(1),
+        tabs: tabs.max(1),
+        max_memory: usual.max_memory + MEMORY_PER_TAB * tabs.saturating_sub(1) as u64,
         user_agent: Some(settings.user_agent()),
-        ..ChromiumOptions::default()
+        ..usual
     };
     let browser = Chromium::start(options).await;
     let browser = browser.map_err(|error| CommandError::of_usage(&error))?;

@@ -104,6 +104,10 @@ pub(super) const MEMORY: Metric = gauge(
     "crawler_process_resident_memory_bytes",
     "Resident memory of the crawl's process; 0 without a process",
 );
+pub(super) const BROWSER: Metric = gauge(
+    "crawler_browser_memory_bytes",
+    "Memory of the crawl's browser, with shared pages counted once; 0 without a browser",
+);
 pub(super) const ARCHIVE: Metric = gauge("crawler_archive_bytes", "Bytes of the archive's files");
 pub(super) const FREE: Metric = gauge(
     "crawler_disk_free_bytes",
@@ -111,7 +115,7 @@ pub(super) const FREE: Metric = gauge(
 );
 
 /// All metrics, in the order of the documentation.
-pub const METRICS: [Metric; 13] = [
+pub const METRICS: [Metric; 14] = [
     PAGES,
     FAILED,
     EXCLUDED,
@@ -123,6 +127,7 @@ pub const METRICS: [Metric; 13] = [
     LAST_VISIT,
     RUNNING,
     MEMORY,
+    BROWSER,
     ARCHIVE,
     FREE,
 ];
