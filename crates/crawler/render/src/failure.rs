@@ -28,7 +28,8 @@ pub enum RenderFailure {
 pub enum LaunchError {
     /// No known name is on PATH.
     #[error(
-        "no Chromium on PATH: install it with `apt-get install chromium`, or name it with --browser"
+        "no Chromium on PATH: install it with `apt-get install chromium-headless-shell`, or name \
+         it with --browser"
     )]
     NotFound,
     /// The named browser is not a file.
