@@ -2,7 +2,7 @@
 //!
 //! Several such requests to one URL have several responses, so replay tools look them up by the URL
 //! with `__wb_method=POST` and a query made from the body. The rules are those of cdxj-indexer 1.5
-//! with `--post-append` (`postquery.py` and `bufferiter.py`). pywb writes `null` for `None` and 1 for
+//! with `--post-append` (`postquery.py` and `bufferiter.py`). pywb writes `null` for `None`, 1 for
 //! 1.0, and nothing for an empty body.
 //!
 //! | body | query |
