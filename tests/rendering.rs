@@ -435,7 +435,7 @@ fn the_options_of_rendered_pages_need_them() {
         let crawl = Crawl::of(&server, &[HOST]).seeds(&[server.url(HOST, "/")]);
         let ended = crawl.with(&[option]).run();
         ended.assert_error(2, &format!("{option} needs --render"));
-        ended.assert_error(2, "--render shells");
+        assert!(ended.errors.contains("--render shells"), "{ended:?}");
     }
     assert_eq!(server.log().len(), 0, "nothing is requested");
 }

@@ -473,45 +473,40 @@ fn a_post_is_sent_archived_and_indexed_with_its_body() {
     assert!(line.ends_with(end), "{line}");
 }
 
+/// Crawls a page that sends a POST to this place, changed so, and checks that it is refused.
+fn refuses(path: &str, change: impl Fn(&mut BrowserRequest), reason: &str) {
+    let mut crawl = Crawl::sending(|crawl| {
+        let url = match path {
+            "api.test" => crawl.server.url(path, "/echo"),
+            path => crawl.url(path),
+        };
+        let mut post = post(&url);
+        change(&mut post);
+        post
+    });
+    crawl.settings.render_post = true;
+    crawl.settings.exclude = vec!["/excluded".to_owned()];
+    let ended = crawl.run();
+    let text = ended.archived_text("/");
+    assert!(text.contains(reason), "{path}: {text}");
+    let log = ended.server.log();
+    let posts = log.pages().filter(|hit| hit.method != "GET");
+    assert_eq!(posts.count(), 0, "{path}");
+}
+
 #[test]
 fn a_post_passes_the_gates_of_a_link_and_stays_in_its_domain() {
+    refuses("/private/data", |_| {}, "robots.txt");
+    refuses("/excluded", |_| {}, "exclude");
+    refuses("/echo", |post| post.body = None, "is not known");
     let large = "x".repeat((64 << 10) + 1);
-    let cases: [(&str, fn(&mut BrowserRequest), &str); 6] = [
-        ("/private/data", |_| {}, "robots.txt"),
-        ("/excluded", |_| {}, "exclude"),
-        ("/echo", |post| post.body = None, "is not known"),
-        (
-            "/echo",
-            |post| post.kind = RequestKind::Frame,
-            "only for data",
-        ),
-        ("/echo", |post| post.method = Method::PUT, "PUT is not sent"),
-        ("api.test", |_| {}, "to the domain of its page"),
-    ];
-    let refused = |path: &str, change: &dyn Fn(&mut BrowserRequest), reason: &str| {
-        let mut crawl = Crawl::sending(|crawl| {
-            let url = match path {
-                "api.test" => crawl.server.url(path, "/echo"),
-                path => crawl.url(path),
-            };
-            let mut post = post(&url);
-            change(&mut post);
-            post
-        });
-        crawl.settings.render_post = true;
-        crawl.settings.exclude = vec!["/excluded".to_owned()];
-        let ended = crawl.run();
-        let text = ended.archived_text("/");
-        assert!(text.contains(reason), "{path}: {text}");
-        let log = ended.server.log();
-        let posts = log.pages().filter(|hit| hit.method != "GET");
-        assert_eq!(posts.count(), 0, "{path}");
-    };
-    for (path, change, reason) in cases {
-        refused(path, &change, reason);
-    }
     let enlarge = |post: &mut BrowserRequest| post.body = Some(large.clone().into());
-    refused("/echo", &enlarge, "exceeds 64 KiB");
+    refuses("/echo", enlarge, "exceeds 64 KiB");
+    let of_frame = |post: &mut BrowserRequest| post.kind = RequestKind::Frame;
+    refuses("/echo", of_frame, "only for data");
+    let put = |post: &mut BrowserRequest| post.method = Method::PUT;
+    refuses("/echo", put, "PUT is not sent");
+    refuses("api.test", |_| {}, "to the domain of its page");
 }
 
 /// A POST may change something at the server.

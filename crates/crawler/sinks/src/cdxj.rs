@@ -23,6 +23,7 @@ pub(crate) mod json;
 pub(crate) mod line_sorter;
 pub(crate) mod lines;
 mod manifest;
+mod neighbours;
 pub(crate) mod post;
 mod run;
 mod scan;

@@ -22,7 +22,7 @@ use web::{Timestamp, surt_key};
 
 use super::entry::MAX_LINE;
 use super::json;
-use super::post::PostQuery;
+use super::post::{MAX_REQUEST, PostQuery};
 use super::warcio_head::WarcioHead;
 use crate::digest::PayloadDigest;
 use crate::warc::completed;
@@ -36,7 +36,7 @@ pub(crate) const BLANK: u64 = 4;
 
 /// Bytes of a block that are examined: heads of HTTP messages are shorter, and requests of scripts
 /// with their bodies, too.
-pub(crate) const GLANCE: usize = 128 << 10;
+pub(crate) const GLANCE: usize = MAX_REQUEST;
 
 /// Maximum length of a line before `length`, `offset` and `filename`: a name has 255 bytes, and
 /// each byte may take six. The body of a request takes up to twelve bytes per character, in the key

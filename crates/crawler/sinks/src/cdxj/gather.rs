@@ -8,7 +8,7 @@ use disk::Disk;
 
 use super::capture::{Capture, GLANCE};
 use super::line_sorter::LineSorter;
-use super::post::Neighbours;
+use super::neighbours::Neighbours;
 use super::scan;
 use crate::captures::{CaptureKind, Requests};
 use crate::fault::SinkFault;

@@ -2,7 +2,8 @@
 //!
 //! Several such requests to one URL have several responses, so replay tools look them up by the URL
 //! with `__wb_method=POST` and a query made from the body. The rules are those of cdxj-indexer 1.5
-//! with `--post-append` (`postquery.py` and `bufferiter.py`), which pywb shares:
+//! with `--post-append` (`postquery.py` and `bufferiter.py`). pywb writes `null` for `None`, 1 for
+//! 1.0, and nothing for an empty body.
 //!
 //! | body | query |
 //! |---|---|
@@ -11,8 +12,8 @@
 //! | `application/json`; `text/plain` with JSON | its values as parameters, named by the last key |
 //! | everything else | `__wb_post_data=` and the body in base 64 |
 //!
-//! A query has 4,096 characters at most. Request and response are neighbours, and one names the
-//! other. AMF is not decoded, and a request with a transfer coding extends no key.
+//! A query has 4,096 characters at most. Request and response are neighbours, and the second names
+//! the first. AMF is not decoded, and a request with a transfer coding extends no key.
 
 mod flattened;
 
@@ -21,9 +22,10 @@ use percent_encoding::{
     AsciiSet, NON_ALPHANUMERIC, percent_decode, percent_encode, utf8_percent_encode,
 };
 
-use super::capture::{Capture, GLANCE};
 use super::warcio_head::WarcioHead;
-use crate::warc::parsed::Record;
+
+/// Bytes of a request that are read: its head, and its body.
+pub(super) const MAX_REQUEST: usize = 128 << 10;
 
 /// Maximum length of a query, in characters.
 const MAX_QUERY: usize = 4096;
@@ -48,10 +50,10 @@ pub(crate) struct PostQuery {
 }
 
 impl PostQuery {
-    /// Returns the addition of a request with its body, of which [`GLANCE`] bytes are read; `None`
-    /// for a method without a body.
+    /// Returns the addition of a request with its body, of which [`MAX_REQUEST`] bytes are read;
+    /// `None` for a method without a body.
     pub(crate) fn of(request: &[u8]) -> Option<Self> {
-        let request = &request[..request.len().min(GLANCE)];
+        let request = &request[..request.len().min(MAX_REQUEST)];
         let method = request.split(u8::is_ascii_whitespace).next()?;
         let method = String::from_utf8_lossy(method).to_ascii_uppercase();
         let head = WarcioHead::of_message(request);
@@ -166,48 +168,6 @@ fn push(query: &mut String, name: &str, value: &str) {
 fn split<'a>(bytes: &'a [u8], at: &[u8]) -> Option<(&'a [u8], &'a [u8])> {
     let place = bytes.windows(at.len()).position(|window| window == at)?;
     Some((&bytes[..place], &bytes[place + at.len()..]))
-}
-
-/// The records of a file with their captures, each held back until its neighbour is known.
-#[derive(Default)]
-pub(super) struct Neighbours(Option<(Record, Option<Capture>)>);
-
-impl Neighbours {
-    /// Takes the next record; returns the one before.
-    pub(super) fn push(
-        &mut self,
-        record: Record,
-        capture: Option<Capture>,
-    ) -> Option<(Record, Option<Capture>)> {
-        let mut next = (record, capture);
-        if let Some(before) = &mut self.0 {
-            join(before, &mut next);
-        }
-        self.0.replace(next)
-    }
-
-    /// Returns the last record.
-    pub(super) fn pop(&mut self) -> Option<(Record, Option<Capture>)> {
-        self.0.take()
-    }
-}
-
-/// Extends the key of a response whose request is its neighbour.
-fn join(first: &mut (Record, Option<Capture>), second: &mut (Record, Option<Capture>)) {
-    let names = second.0.field("WARC-Concurrent-To") == Some(first.0.id());
-    if !names || first.0.target() != second.0.target() {
-        return;
-    }
-    let (request, response) = match (first.0.kind(), second.0.kind()) {
-        ("response", "request") => (second, first),
-        ("request", "response") => (first, second),
-        _ => return,
-    };
-    if let Some(post) = PostQuery::of(&request.0.block) {
-        let url = request.0.target().unwrap_or_default();
-        let capture = response.1.take();
-        response.1 = capture.and_then(|capture| capture.of_post(url, &post));
-    }
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use super::capture::{Capture, GLANCE, UnplacedCapture};
-use super::post::Neighbours;
+use super::neighbours::Neighbours;
 use crate::captures::{CaptureKind, Requests};
 use crate::fault::SinkFault;
 use crate::warc::archive_end::ArchiveEnd;

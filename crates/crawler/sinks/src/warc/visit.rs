@@ -236,8 +236,8 @@ impl Records<'_, '_> {
         Ok(id)
     }
 
-    /// Writes a picture of a page with the record `of`. Its URL is the one that Browsertrix gives to
-    /// pictures, so replay tools find it.
+    /// Writes a picture of a page with the record `of`. Its URL is the one that Browsertrix gives
+    /// to pictures, so replay tools find it.
     fn picture(&mut self, page: &Exchange, of: RecordId, png: &Bytes) -> io::Result<()> {
         let target = format_args!("{PICTURE_OF}{}", page.url.written());
         let (_, mut header) = self.about("resource", target, page.started);
