@@ -524,3 +524,30 @@ fn a_missing_browser_is_an_error_that_names_the_remedy() {
     assert!(!crawl.out().exists(), "no directory is made");
     assert_eq!(server.log().len(), 0, "nothing is requested");
 }
+
+#[test]
+fn the_archive_preset_says_what_it_does_about_scripts() {
+    let server = Server::spawn_thread(SMALL.site());
+    let directory = tempfile::tempdir().unwrap();
+    let browser = directory.path().join("browser");
+    std::fs::write(&browser, "").unwrap();
+    let browser = browser.to_str().unwrap();
+    let says = |more: &[&str]| {
+        let crawl = Crawl::of(&server, &[HOST]).seeds(&[server.url(HOST, "/")]);
+        crawl.with(more).run().errors
+    };
+    let found = says(&["--preset=archive", "--browser", browser]);
+    let advice = format!("archived as received; add --render shells to run these in {browser}\n");
+    assert!(found.contains(&advice), "{found}");
+    let missing = says(&["--preset=archive", "--browser=/nowhere/chromium"]);
+    let remedy = "/nowhere/chromium is not a file: name a Chromium with --browser";
+    assert!(missing.contains(remedy), "{missing}");
+    for chosen in [
+        &["--preset=archive", "--render=off", "--browser", browser][..],
+        &["--preset=focused", "--browser", browser],
+        &["--preset=archive", "--quiet", "--browser", browser],
+    ] {
+        let silent = says(chosen);
+        assert!(!silent.contains("--render shells"), "{chosen:?}: {silent}");
+    }
+}

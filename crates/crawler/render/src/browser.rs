@@ -85,8 +85,8 @@ impl Chromium {
         called.await.ok()?["product"].as_str().map(str::to_owned)
     }
 
-    /// Returns the browser for the next page. Replaces one that is gone, had its pages, or takes too
-    /// much memory.
+    /// Returns the browser for the next page. Replaces one that is gone, had its pages, or takes
+    /// too much memory.
     async fn browser(&self) -> Result<Arc<Browser>, RenderFailure> {
         let mut current = self.current.lock().await;
         if let Some(generation) = current.as_mut()

@@ -76,7 +76,7 @@ pub enum LaunchError {
     SelfTest {
         /// The program.
         program: PathBuf,
-        /// What it calls itself.
+        /// Its name and version.
         version: String,
         /// The cause.
         source: RenderFailure,

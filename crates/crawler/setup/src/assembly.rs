@@ -34,6 +34,7 @@ use store::{EmbeddedStore, Frontier};
 use tokio::sync::Semaphore;
 use web::Scope;
 
+pub use self::browser::advice as browser_advice;
 pub use self::components::Components;
 pub use self::directory::prepare_directory;
 use self::long_list::ListReading;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{ArgAction, ArgMatches, Args, Command, FromArgMatches, ValueEnum};
 use messages::CommandError;
-use settings::Settings;
+use settings::{Origins, Settings};
 use setup::secrets::SecretArgs;
 
 use crate::args::serve::{DEFAULT, ListenAddress};
@@ -75,8 +75,13 @@ pub(crate) struct RunArgs {
 
 impl CrawlArgs {
     /// Merges the preset over the defaults, the file over both and the flags over all.
-    pub(crate) fn settings(&self) -> Result<Settings, CommandError> {
-        Settings::gather(&self.flags, self.run.config.as_deref())
+    pub(crate) fn settings(&self) -> Result<(Settings, Origins), CommandError> {
+        let out = self.flags.get_one::<PathBuf>("out");
+        Settings::gather_from(
+            &self.flags,
+            out.map(PathBuf::as_path),
+            self.run.config.as_deref(),
+        )
     }
 }
 

@@ -13,9 +13,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use messages::{CommandError, fault, say, warn};
 use settings::machine;
 use settings::seeds::{Seeds, read_ahead};
-use setup::earlier;
 use setup::membership::Node;
 use setup::secrets::GivenSecrets;
+use setup::{assembly, earlier};
 use tokio::runtime::Runtime;
 
 pub(super) use self::outcome::SessionEnd;
@@ -46,9 +46,13 @@ pub(super) fn run_as(args: &CrawlArgs, node: Option<Node>) -> Result<SessionEnd,
 fn gather(args: &CrawlArgs, mut node: Option<Node>) -> Result<SessionStart<'_>, CommandError> {
     // First, so that no message quotes a secret given in the wrong place.
     let mut secrets = GivenSecrets::gather(&args.run.secrets)?;
-    let mut settings = match &node {
-        Some(node) => node.settings.clone(),
-        None => args.settings()?,
+    let (mut settings, advice) = match &node {
+        Some(node) => (node.settings.clone(), None),
+        None => {
+            let (settings, origins) = args.settings()?;
+            let advice = assembly::browser_advice(&settings, &origins);
+            (settings, advice)
+        }
     };
     secrets.add_hosts(&settings)?;
     if node.is_none() {
@@ -70,6 +74,7 @@ fn gather(args: &CrawlArgs, mut node: Option<Node>) -> Result<SessionStart<'_>, 
         seeds,
         secrets,
         node,
+        advice,
     })
 }
 

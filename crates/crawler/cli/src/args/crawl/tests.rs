@@ -17,7 +17,7 @@ const DOCUMENTED: &str = include_str!("../../../../../../config/default.toml");
 fn gather(out: &Path, flags: &[&str]) -> Settings {
     let begin = ["crawler", "--out", out.to_str().unwrap()];
     let arguments = Arguments::try_parse_from(begin.iter().chain(flags)).unwrap();
-    arguments.crawl.settings().unwrap()
+    arguments.crawl.settings().unwrap().0
 }
 
 #[test]
@@ -41,7 +41,7 @@ fn the_file_may_name_the_directory_and_the_flag_wins_over_it() {
     let gather = |more: &[&str]| {
         let begin = ["crawler", "--config", file.to_str().unwrap()];
         let arguments = Arguments::try_parse_from(begin.iter().chain(more)).unwrap();
-        arguments.crawl.settings().unwrap().out
+        arguments.crawl.settings().unwrap().0.out
     };
     assert_eq!(gather(&[]), Path::new("monday"));
     assert_eq!(gather(&["--out", "tuesday"]), Path::new("tuesday"));

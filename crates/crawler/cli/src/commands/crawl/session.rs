@@ -42,6 +42,8 @@ pub(super) struct SessionStart<'a> {
     pub(super) seeds: Seeds,
     pub(super) secrets: GivenSecrets,
     pub(super) node: Option<Node>,
+    /// Sentence about pages that need their scripts, for the greeting.
+    pub(super) advice: Option<String>,
 }
 
 /// The clock that a crawl uses, and the term of a node.
@@ -62,6 +64,8 @@ struct Session<'a> {
     name: Option<String>,
     /// Warnings for the greeting.
     warnings: Vec<String>,
+    /// Sentence about pages that need their scripts, for the greeting.
+    advice: Option<String>,
     /// Line of progress.
     bar: ProgressBar,
     log: LostLines,
@@ -170,6 +174,7 @@ impl<'a> SessionStart<'a> {
             seeds,
             name: membership.name,
             warnings,
+            advice: self.advice,
             bar,
             log,
             stop,
@@ -234,6 +239,9 @@ impl Session<'_> {
             crawl.resumed,
             self.name.as_deref(),
         );
+        if let Some(advice) = &self.advice {
+            say(advice);
+        }
         if list.is_cut {
             say(&cut_list(&self.settings));
         }
