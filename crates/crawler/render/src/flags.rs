@@ -14,7 +14,7 @@ pub enum Sandbox {
     Flags,
 }
 
-const QUIET: [&str; 17] = [
+const QUIET: [&str; 18] = [
     "--headless",
     "--remote-debugging-pipe",
     "--disable-gpu",
@@ -30,6 +30,9 @@ const QUIET: [&str; 17] = [
     "--disable-breakpad",
     "--disable-dev-shm-usage",
     "--mute-audio",
+    // Since version 156 or earlier, each window has two pages for its address bar, which cost more than the page; a
+    // renderer in reserve is for clicks.
+    "--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup,SpareRendererForSitePerProcess",
     // The headless shell has no blocker of windows, and a page waits for the one that it opened.
     "--block-new-web-contents",
     // The page sees a higher one, of which only this much is drawn.
