@@ -87,7 +87,7 @@ kinds[number % 8]().then(data => {
 const PART: &str = "export const text = async number => (await fetch('/data/' + number)).text();";
 
 const FRAME: &str = "<script>fetch(location.pathname.replace('frame', 'data'))\
-    .then(data => data.text()).then(text => parent.postMessage(text))</script>";
+    .then(data => data.text()).catch(() => '').then(text => parent.postMessage(text))</script>";
 
 fn shell() -> Reply {
     Reply::html(

@@ -30,8 +30,8 @@ const QUIET: [&str; 18] = [
     "--disable-breakpad",
     "--disable-dev-shm-usage",
     "--mute-audio",
-    // Since version 156 or earlier, each window has two pages for its address bar, which cost more than the page; a
-    // renderer in reserve is for clicks.
+    // Each window of version 156 has two pages for its address bar, which cost more than the page
+    // itself; a renderer in reserve is for clicks.
     "--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup,SpareRendererForSitePerProcess",
     // The headless shell has no blocker of windows, and a page waits for the one that it opened.
     "--block-new-web-contents",
