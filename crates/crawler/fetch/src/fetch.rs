@@ -12,7 +12,7 @@ use crate::failure::FetchFailure;
 /// A decision on the body of a response, by its status and its header fields.
 pub type WantsBody<'a> = dyn Fn(u16, &HeaderMap) -> bool + Send + Sync + 'a;
 
-/// What a request has in place of the usual.
+/// The fields and the body of a request that differ from the usual ones.
 #[derive(Clone, Debug, Default)]
 pub struct RequestContent {
     /// Fields in place of the usual ones.

@@ -161,7 +161,7 @@ fn on_or_off<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Erro
     }
 }
 
-/// Returns true for the words of `render` with which scripts are run.
+/// Returns true for the values of `render` that run scripts.
 fn render<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
     match String::deserialize(deserializer)?.as_str() {
         "off" => Ok(false),

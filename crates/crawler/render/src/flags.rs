@@ -35,7 +35,7 @@ const QUIET: [&str; 18] = [
     "--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup,SpareRendererForSitePerProcess",
     // The headless shell has no blocker of windows, and a page waits for the one that it opened.
     "--block-new-web-contents",
-    // The page sees a higher one, of which only this much is drawn.
+    // Only this part is drawn; the page itself sees a window ten times as high.
     "--window-size=1280,1200",
 ];
 

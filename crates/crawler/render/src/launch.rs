@@ -46,7 +46,7 @@ pub(crate) struct Process {
     stop: Option<SyncSender<()>>,
     thread: Option<JoinHandle<()>>,
     errors: PathBuf,
-    /// The process that we started. Those of the browser descend from it.
+    /// The process that we started; all processes of the browser descend from it.
     id: u32,
 }
 
@@ -131,8 +131,8 @@ fn is_root() -> bool {
 }
 
 /// Makes the directory of one browser, and locks it. `nobody` must reach it, so it is not below the
-/// crawl's directory, which may be closed to other users. Removes those of crawlers that were
-/// killed.
+/// crawl's directory, which may be closed to other users. Removes directories that killed
+/// crawlers left behind.
 #[expect(
     clippy::disallowed_methods,
     reason = "the browser's files, not the crawler's, and nothing of them is kept"

@@ -39,7 +39,7 @@ onload = () => show(getComputedStyle(host).getPropertyValue('--word'));
 </script><script src=script></script><script type=module src=module></script>
 <iframe src=frame></iframe>";
 
-/// Unix time at which the page starts, in seconds: in 2001.
+/// Start time of the page, in Unix seconds; it is in 2001.
 const START: u64 = 981_173_106;
 
 /// Paths of the page's requests, with their purpose and their answer as type and body. Each path

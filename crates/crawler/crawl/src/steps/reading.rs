@@ -49,11 +49,11 @@ impl Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AwaitedDoms {
     No,
-    /// Those of pages with next to no text without their scripts.
+    /// Only pages with next to no text without their scripts.
     OfShells,
-    /// Those of pages with scripts.
+    /// Only pages with scripts.
     OfScripts,
-    /// Those of all HTML pages.
+    /// All HTML pages.
     All,
 }
 

@@ -29,7 +29,7 @@ const TABS: usize = 2;
 /// Minimum resemblance of the texts of a page and its DOM if scripts bring no text.
 const SAME_TEXT: f64 = 0.9;
 
-/// Number of words of the shingles that are compared: those of the sketches.
+/// Length of the compared shingles in words, as in sketches.
 const SHINGLE_WORDS: usize = 5;
 
 /// Reads a page: as received, or the DOM that its scripts make, if the crawl wants that.
@@ -51,7 +51,7 @@ pub(crate) async fn read(
     }
 }
 
-/// Returns the pages that are to be judged by their DOM, if this is one of them.
+/// Returns the rule that decides whether this page is judged by its DOM.
 fn awaited(context: &CrawlContext, lease: &Lease, page: &Exchange) -> AwaitedDoms {
     let mode = context.policy.render.mode_of(&page.url.host());
     match mode {

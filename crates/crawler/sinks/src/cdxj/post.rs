@@ -40,7 +40,7 @@ const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'~');
 
-/// What a request adds to the key of its response.
+/// An addition to the key of a response, made from its request.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct PostQuery {
     /// The method.

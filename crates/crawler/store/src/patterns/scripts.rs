@@ -1,4 +1,4 @@
-//! What the scripts of a pattern's pages bring, and whether they are run.
+//! The decision to run the scripts of a pattern's pages, from the gain of those that were run.
 //!
 //! A page with text may still build the rest of it by scripts, which only running them shows, at
 //! the cost of some hundred pages without. Pages of one pattern come from one template, so the
