@@ -19,7 +19,7 @@ use crate::steps::admission::Admission;
 use crate::steps::links::{self, Outlinks};
 use crate::steps::permission::{self, Permission};
 use crate::steps::reading::Reading;
-use crate::steps::redirects::{self, ChainEnd, FailedChain, RedirectChain};
+use crate::steps::redirects::{self, ChainEnd, FailedAttempt, RedirectChain};
 use crate::steps::{admission, indexing, outlinks, rendering, seed_moves, visit_record};
 
 /// The result of a visit.
@@ -58,7 +58,7 @@ pub async fn visit(context: &Arc<CrawlContext>, lease: Lease) -> Result<Outcome,
         Permission::Forbidden(rule) => RedirectChain::excluded(rule),
         Permission::Unknown(outage) => RedirectChain::without_robots(outage),
     };
-    let page = match chain.end() {
+    let page = match chain.end(lease.url()) {
         ChainEnd::Page(page) => page,
         ChainEnd::Excluded(reason) => {
             return settle_without_page(context, lease, chain, Fate::Excluded, reason).await;
@@ -68,19 +68,19 @@ pub async fn visit(context: &Arc<CrawlContext>, lease: Lease) -> Result<Outcome,
 
     // decode → extract (from the DOM, if the page needs its scripts) → fingerprint → judge by
     // the topic; an unmodified page is read from an earlier crawl's archive
-    let mut reading = rendering::read(context, &lease, page).await?;
+    let mut reading = match rendering::read(context, &lease, page).await? {
+        Ok(reading) => reading,
+        Err(failed) => return retry_or_fail(context, lease, chain, failed).await,
+    };
 
-    // admit
+    // admit → discover links
     let admission = admission::admit(context, &lease, page, chain.unmodified(), &reading).await?;
-
-    // discover links
     let links = links::discover(context, &lease, page, &mut reading, &admission).await?;
 
     // archive → index → settle
     let record = visit_record::with_page(&lease, page, &chain.exchanges, &reading, &admission);
     let mut notes = notes(context, &chain.exchanges, &reading, &admission);
-    let queued = outlinks::queued(&record, &admission.keeping, &links.discovered);
-    notes.extend(queued);
+    notes.extend(links.queued(&record, &admission.keeping));
     let visit = Visit {
         subrequests: reading.rendered.exchanges(&admission.keeping),
         dom: reading.rendered.dom,
@@ -121,28 +121,23 @@ async fn retry_or_fail(
     context: &CrawlContext,
     lease: Lease,
     chain: RedirectChain,
-    failed: FailedChain,
+    failed: FailedAttempt,
 ) -> Result<Outcome, Fault> {
-    let FailedChain {
+    let FailedAttempt {
         failure,
+        host,
         reason,
         cause,
         until,
     } = failed;
     seed_moves::report_failure(context, &lease, failure, &cause.to_string());
-    let health = politeness::health_of(context, &lease, &chain.asked_last(lease.url()));
+    let health = politeness::health_of(context, &lease, &host);
     if health.is_down {
         context
             .telemetry
             .note_down(&lease.url().host(), &reason.to_string());
     }
-    let attempts = lease.entry.attempts;
-    let tries = if health.is_hopeless {
-        1
-    } else {
-        context.policy.tries
-    };
-    let decision = retry::decide(failure, attempts, tries, health.is_well);
+    let decision = health.decide(context, &lease, failure);
     context.telemetry.add(&retry::counts(failure, decision));
     let Decision::Again { wait, counts } = decision else {
         return settle_without_page(context, lease, chain, Fate::Failed, reason).await;

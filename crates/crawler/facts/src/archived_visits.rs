@@ -21,6 +21,7 @@ use std::str::FromStr;
 use corpus::MAX_DOCUMENT;
 use http::HeaderMap;
 use settings::crawl_directory;
+use sinks::RENDER_REQUESTS;
 use sinks::warc::{ReadFault, Record, WarcReader, is_foreign, name_of, next_record_behind};
 use store::ArchivePlace;
 use web::{Body, CanonicalForm, Exchange, PageUrl, Protocol, Timestamp};
@@ -30,9 +31,6 @@ const HELD: usize = 1 << 20;
 
 /// Maximum length of notes, in bytes. Pages with very many links have the longest notes.
 const MAX_NOTES: u64 = 64 << 20;
-
-/// The note with the number of sub-requests of a page.
-const RENDER_REQUESTS: &str = "render-requests";
 
 /// A visit with its place in the archive.
 #[derive(Debug, Default)]

@@ -58,7 +58,7 @@ impl Chromium {
     /// [`LaunchError`] if no browser is found, or if it cannot start or render the test page.
     pub async fn start(options: ChromiumOptions) -> Result<Self, LaunchError> {
         let program = find_browser(options.program.as_deref())?;
-        let browser = Arc::new(Browser::start(&program, &options).await?);
+        let browser = Arc::new(Browser::start_twice(&program, &options).await?);
         let tabs = Semaphore::new(options.tabs.max(1));
         let current = Mutex::new(Some(Generation { browser, pages: 0 }));
         let chromium = Self {
@@ -68,7 +68,12 @@ impl Chromium {
             current,
         };
         let unknown = || "unknown version".to_owned();
-        match self_test::run(&chromium).await {
+        let mut tested = self_test::run(&chromium).await;
+        if tested == Err(RenderFailure::TabCrashed) {
+            tracing::warn!("the browser ended during its self-test; one more try");
+            tested = self_test::run(&chromium).await;
+        }
+        match tested {
             Ok(()) => Ok(chromium),
             Err(source) => Err(LaunchError::SelfTest {
                 version: chromium.version().await.unwrap_or_else(unknown),
@@ -96,13 +101,7 @@ impl Chromium {
             return Ok(Arc::clone(&generation.browser));
         }
         *current = None;
-        let started = match Browser::start(&self.program, &self.options).await {
-            Ok(browser) => Ok(browser),
-            Err(error) => {
-                tracing::warn!(%error, "the browser does not start; one more try");
-                Browser::start(&self.program, &self.options).await
-            }
-        };
+        let started = Browser::start_twice(&self.program, &self.options).await;
         let browser = started.map_err(|error| RenderFailure::BrowserGone(error.to_string()))?;
         let browser = Arc::new(browser);
         *current = Some(Generation {
@@ -158,6 +157,17 @@ impl Generation {
 }
 
 impl Browser {
+    /// Starts a browser, and another one if it ends at once.
+    async fn start_twice(program: &Path, options: &ChromiumOptions) -> Result<Self, LaunchError> {
+        match Self::start(program, options).await {
+            Err(error @ LaunchError::Ended { .. }) => {
+                tracing::warn!(%error, "the browser does not start; one more try");
+                Self::start(program, options).await
+            }
+            started => started,
+        }
+    }
+
     async fn start(program: &Path, options: &ChromiumOptions) -> Result<Self, LaunchError> {
         let (process, devtools) = Process::start(program, options).await?;
         let [_, (method, params)] = interception();

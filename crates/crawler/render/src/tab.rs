@@ -138,11 +138,15 @@ impl Tab<'_> {
         watched: &mut watch::Receiver<Progress>,
         deadline: Instant,
     ) -> Result<Rendering, RenderFailure> {
-        let cut_by = match timeout_at(deadline, self.advance(names, watched)).await {
-            Ok(advanced) => advanced?,
-            Err(_elapsed) => Some(Cut::Wall),
+        let computing = computes_for(self.limits.busy, watched.clone());
+        let (cut_by, end) = tokio::select! {
+            advanced = timeout_at(deadline, self.advance(names, watched)) => match advanced {
+                Ok(advanced) => (advanced?, deadline),
+                Err(_elapsed) => (Some(Cut::Wall), deadline),
+            },
+            () = computing => (Some(Cut::Busy), Instant::now()),
         };
-        let read = timeout_at(deadline + GRACE, self.read(names)).await;
+        let read = timeout_at(end + GRACE, self.read(names)).await;
         let dom = read.map_err(|_elapsed| RenderFailure::OutOfTime)??;
         let too_large = RenderFailure::TooLarge(self.limits.dom_bytes);
         let html = dom["html"]
@@ -287,7 +291,50 @@ async fn await_progress(
         .map_err(|_closed| RenderFailure::TabCrashed)
 }
 
+/// Waits until the page has computed for `most` in all, apart from the time in which its requests
+/// wait for their answers.
+async fn computes_for(most: Duration, mut watched: watch::Receiver<Progress>) {
+    let mut left = most;
+    loop {
+        let begin = Instant::now();
+        let requesting = await_progress(&mut watched, |progress| progress.pending > 0);
+        match timeout(left, requesting).await {
+            Err(_elapsed) => return,
+            Ok(Err(_closed)) => return std::future::pending().await,
+            Ok(Ok(())) => left = left.saturating_sub(begin.elapsed()),
+        }
+        let answered = await_progress(&mut watched, |progress| progress.pending == 0);
+        if answered.await.is_err() {
+            return std::future::pending().await;
+        }
+    }
+}
+
 fn text(value: &Value) -> Result<String, RenderFailure> {
     let text = value.as_str().map(str::to_owned);
     text.ok_or_else(|| RenderFailure::Protocol("a reply lacks a field".to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_page_computes_while_none_of_its_requests_waits() {
+        let (progress, watched) = watch::channel(Progress::default());
+        let begin = Instant::now();
+        let waits = async {
+            for pending in [1, 2, 0, 1, 0] {
+                tokio::time::sleep(Duration::from_secs(10)).await;
+                progress.send_modify(|progress| progress.pending = pending);
+            }
+            std::future::pending::<()>().await;
+        };
+        tokio::select! {
+            () = waits => {}
+            () = computes_for(Duration::from_secs(25), watched) => {}
+        }
+        // 10 s, 20 s of waiting, 10 s, 10 s of waiting, and the last 5 s.
+        assert_eq!(begin.elapsed(), Duration::from_secs(55));
+    }
 }

@@ -286,11 +286,18 @@ async fn the_first_script_of_a_page_reads_the_time_of_its_response() {
 async fn an_endless_loop_ends_by_its_limit_and_the_next_page_is_rendered() {
     let chromium = start(Sandbox::Namespaces).await;
     let network = Table::default();
-    let looped = chromium
-        .render(&page("<script>for(;;);</script>"), &network, &short())
-        .await;
-    assert_eq!(looped, Err(RenderFailure::OutOfTime));
-    renders_the_next_page(&chromium).await;
+    let busy = RenderLimits {
+        wall: Duration::from_secs(3600),
+        busy: Duration::from_secs(1),
+        ..RenderLimits::default()
+    };
+    for limits in [short(), busy] {
+        let looped = chromium
+            .render(&page("<script>for(;;);</script>"), &network, &limits)
+            .await;
+        assert_eq!(looped, Err(RenderFailure::OutOfTime));
+        renders_the_next_page(&chromium).await;
+    }
 }
 
 #[cfg_attr(not(has_chromium), ignore = "no Chromium on PATH")]

@@ -64,6 +64,10 @@ pub trait Sink: Send + Sync {
 /// A field of a `metadata` record.
 pub type MetadataField = (&'static str, String);
 
+/// The field with the number of exchanges of a page's scripts that follow the page: readers need it
+/// to tell them from redirects.
+pub const RENDER_REQUESTS: &str = "render-requests";
+
 /// The outcome of a visit to a page.
 #[derive(Clone, Debug)]
 pub struct Visit {

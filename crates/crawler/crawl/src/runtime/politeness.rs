@@ -22,6 +22,7 @@ use store::{Lease, Settlement};
 use web::{Exchange, Host, Pace, PageUrl, Timestamp, Validators, WaitReason};
 
 use crate::context::CrawlContext;
+use crate::runtime::retry::{self, Decision, VisitFailure};
 
 /// Maximum number of sessions that may die while they visit a page. From the second death on, the
 /// frontier hands the page out alone, so that it costs no other page. A killed process looks like a
@@ -143,6 +144,22 @@ pub(crate) struct Health {
     pub(crate) is_down: bool,
     /// The time when a host other than the lease's is ready again.
     pub(crate) ready: Timestamp,
+}
+
+impl Health {
+    /// Decides about a page that failed because of the host.
+    pub(crate) fn decide(
+        &self,
+        context: &CrawlContext,
+        lease: &Lease,
+        failure: VisitFailure,
+    ) -> Decision {
+        let tries = match self.is_hopeless {
+            true => 1,
+            false => context.policy.tries,
+        };
+        retry::decide(failure, lease.entry.attempts, tries, self.is_well)
+    }
 }
 
 /// Returns the health of `host`, which was asked for a lease just now and failed.

@@ -138,6 +138,21 @@ impl SharedParts {
         }
     }
 
+    /// Forgets a part that was not archived with the page that requested it.
+    pub(crate) async fn forget(&self, url: UrlKey) {
+        let slot = self.table().slots.get(&url).cloned();
+        if let Some(slot) = slot {
+            let mut slot = slot.lock().await;
+            if slot.place.is_none()
+                && let Some(part) = slot.part.take()
+            {
+                let mut table = self.table();
+                table.bytes -= part.body.len();
+                table.held.retain(|held| *held != url);
+            }
+        }
+    }
+
     fn table(&self) -> MutexGuard<'_, PartTable> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use journal::{DiscoveredUrl, ExcludedLinks, Limit, StoreFault};
+use journal::{DiscoveredUrl, ExcludedLinks, Limit, StoreFault, VisitRecord};
 use policy::{Following, Requisites};
+use sinks::{Keeping, MetadataField};
 use store::Lease;
 use web::{Document, Exchange, Link, LinkKind, PageUrl, Trap};
 
@@ -13,6 +14,7 @@ use crate::steps::admission::Admission;
 use crate::steps::link_rules::LinkRules;
 use crate::steps::link_score::PageScore;
 use crate::steps::listings;
+use crate::steps::outlinks;
 use crate::steps::reading::Reading;
 use crate::steps::seed_moves;
 use crate::steps::unvisited::LinkTally;
@@ -24,6 +26,13 @@ pub(crate) struct Outlinks {
     pub(crate) discovered: Vec<DiscoveredUrl>,
     /// The links that were excluded as traps.
     pub(crate) excluded: Vec<ExcludedLinks>,
+}
+
+impl Outlinks {
+    /// Returns the queued links as fields for the archive, which has no body to read them from.
+    pub(crate) fn queued(&self, visit: &VisitRecord, keeping: &Keeping) -> Vec<MetadataField> {
+        outlinks::queued(visit, keeping, &self.discovered)
+    }
 }
 
 /// Returns the links of a page to visit, in page order; the frontier drops the links it knows.

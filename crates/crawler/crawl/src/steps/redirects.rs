@@ -86,12 +86,14 @@ pub(crate) enum ChainEnd<'a> {
     /// The rule that forbids a hop.
     Excluded(Reason),
     /// A failure; the page may be tried again.
-    Failed(FailedChain),
+    Failed(FailedAttempt),
 }
 
-/// A chain that ended without a page.
-pub(crate) struct FailedChain {
+/// An attempt to visit a page that failed.
+pub(crate) struct FailedAttempt {
     pub(crate) failure: VisitFailure,
+    /// The host that failed.
+    pub(crate) host: Host,
     /// The failure.
     pub(crate) reason: Reason,
     /// Its cause, without what follows from it.
@@ -117,12 +119,13 @@ impl RedirectChain {
         }
     }
 
-    /// Returns the result.
-    pub(crate) fn end(&self) -> ChainEnd<'_> {
+    /// Returns the result for the URL that was leased.
+    pub(crate) fn end(&self, leased: &PageUrl) -> ChainEnd<'_> {
         let failed = |failure, reason: Reason, until| {
             let reason = self.blamed(reason);
-            ChainEnd::Failed(FailedChain {
+            ChainEnd::Failed(FailedAttempt {
                 failure,
+                host: self.asked_last(leased),
                 cause: reason.clone(),
                 reason,
                 until,
@@ -136,8 +139,9 @@ impl RedirectChain {
                     "robots.txt is unavailable",
                     format!(" ({error}), which forbids everything"),
                 );
-                ChainEnd::Failed(FailedChain {
+                ChainEnd::Failed(FailedAttempt {
                     failure: VisitFailure::of_robots(error),
+                    host: self.asked_last(leased),
                     reason: self.blamed(reason),
                     cause: self.blamed(Reason::said(error.to_string())),
                     until: *until,
@@ -189,7 +193,7 @@ impl RedirectChain {
 
     /// Returns the host that was asked last, for a page or for its robots.txt: the host of `leased`
     /// if there was no redirect.
-    pub(crate) fn asked_last(&self, leased: &PageUrl) -> Host {
+    fn asked_last(&self, leased: &PageUrl) -> Host {
         let of_target = match &self.stopped_by {
             StopReason::Unanswered(_) => self.reached.last().map(PageUrl::host),
             StopReason::NoRobots(outage) => outage.target.as_ref().map(PageUrl::host),
@@ -319,7 +323,7 @@ fn login_clause(refusal: &Exchange) -> String {
 }
 
 /// Returns a failure as a reason. Its name omits the details that differ between servers.
-fn reason_of(failure: &FetchFailure) -> Reason {
+pub(crate) fn reason_of(failure: &FetchFailure) -> Reason {
     let (name, detail) = match failure {
         FetchFailure::PrivateAddress { address, refusal } => {
             let (address, kind) = (address.to_string(), refusal.to_string());

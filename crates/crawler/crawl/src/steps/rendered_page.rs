@@ -1,8 +1,9 @@
 //! A page whose scripts were run, as far as the journal and the archive get it.
 
 use bytes::Bytes;
-use journal::Rendered;
-use sinks::{Keeping, MetadataField};
+use journal::{Reason, Rendered};
+use render::RenderFailure;
+use sinks::{Keeping, MetadataField, RENDER_REQUESTS};
 use web::Exchange;
 
 use crate::context::CrawlContext;
@@ -10,8 +11,8 @@ use crate::context::CrawlContext;
 /// The field with the number of requests of a page's scripts that were not sent.
 const RENDER_REFUSED: &str = "render-refused";
 
-/// The field with the number of exchanges of a page's scripts that follow the page.
-const RENDER_REQUESTS: &str = "render-requests";
+/// The field with the request of a page's scripts that failed, if other visits failed like that.
+const RENDER_INCOMPLETE: &str = "render-incomplete";
 
 /// A request of a page's scripts with its response.
 pub(crate) struct Subrequest {
@@ -47,9 +48,20 @@ pub(crate) struct RenderedPage {
     pub(crate) made: Vec<Subrequest>,
     /// Number of requests that were not sent.
     pub(crate) refused: usize,
+    /// The failure of a request that may pass, if there is no further visit.
+    pub(crate) incomplete: Option<Reason>,
 }
 
 impl RenderedPage {
+    /// Returns the result for a page without a DOM.
+    pub(crate) fn failed(failure: &RenderFailure, made: Vec<Subrequest>) -> Self {
+        Self {
+            result: Some(Rendered::Failed(failure.to_string())),
+            made,
+            ..Self::default()
+        }
+    }
+
     /// Returns fields for the archive about the requests of a page that is kept like this.
     pub(crate) fn notes(&self, keeping: &Keeping) -> impl Iterator<Item = MetadataField> {
         let counts = [
@@ -57,7 +69,10 @@ impl RenderedPage {
             (RENDER_REFUSED, self.refused),
         ];
         let counts = counts.into_iter().filter(|(_, count)| *count > 0);
-        counts.map(|(name, count)| (name, count.to_string()))
+        let incomplete = self.incomplete.as_ref();
+        let incomplete = incomplete.map(|reason| (RENDER_INCOMPLETE, reason.to_string()));
+        let counts = counts.map(|(name, count)| (name, count.to_string()));
+        counts.chain(incomplete)
     }
 
     /// Returns the exchanges that are archived with a page that is kept like this.

@@ -17,10 +17,13 @@ use web::{Document, Exchange, Link, LinkKind, UrlKey};
 
 use crate::context::CrawlContext;
 use crate::fault::Fault;
+use crate::runtime::politeness;
 use crate::runtime::renderer::Renderer;
+use crate::runtime::retry::Decision;
 use crate::steps::reading::{self, AwaitedDoms, Kind, Reading};
+use crate::steps::redirects::FailedAttempt;
 use crate::steps::rendered_page::{self, RenderedPage};
-use crate::steps::subrequests::Subrequests;
+use crate::steps::subrequests::{FailedRequest, Subrequests};
 
 /// Number of tabs that a page may crash before it is read without its scripts, or that may take too
 /// long.
@@ -32,7 +35,8 @@ const SAME_TEXT: f64 = 0.9;
 /// Length of the compared shingles in words, as in sketches.
 const SHINGLE_WORDS: usize = 5;
 
-/// Reads a page: as received, or the DOM that its scripts make, if the crawl wants that.
+/// Reads a page: as received, or the DOM that its scripts make, if the crawl wants that. Returns a
+/// failed attempt if the text that the scripts miss may come with another visit.
 ///
 /// # Errors
 /// [`Fault::Browser`] if the browser is gone for good; faults of reading and of the store.
@@ -40,14 +44,14 @@ pub(crate) async fn read(
     context: &Arc<CrawlContext>,
     lease: &Lease,
     page: &Exchange,
-) -> Result<Reading, Fault> {
+) -> Result<Result<Reading, FailedAttempt>, Fault> {
     let kind = Kind::of(lease.discovered());
     let reading = reading::read(context, page, kind, awaited(context, lease, page)).await?;
     match &context.renderer {
         Some(renderer) if reading.awaits_dom => {
             render(context, renderer, lease, page, kind, reading).await
         }
-        _ => Ok(reading),
+        _ => Ok(Ok(reading)),
     }
 }
 
@@ -63,7 +67,7 @@ fn awaited(context: &CrawlContext, lease: &Lease, page: &Exchange) -> AwaitedDom
     }
 }
 
-/// Runs the scripts of a page. Returns the reading of its DOM, or of the page if that fails.
+/// Runs the scripts of a page. Returns the reading of its DOM, or of the page if there is none.
 async fn render(
     context: &Arc<CrawlContext>,
     renderer: &Renderer,
@@ -71,24 +75,20 @@ async fn render(
     page: &Exchange,
     kind: Kind,
     mut reading: Reading,
-) -> Result<Reading, Fault> {
+) -> Result<Result<Reading, FailedAttempt>, Fault> {
     let network = Subrequests::new(context, renderer, lease, &page.url);
     // A page waits for its requests and for a tab: other visits may have its slot.
     let run = run(context, renderer, page, &network);
     let rendering = context.stalls.watch(run).await;
-    let made = network.into_made()?;
+    let mut requests = network.end()?;
     let rendering = match rendering {
         Ok(rendering) => rendering,
         Err(RenderFailure::BrowserGone(cause)) => return Err(Fault::Browser(cause)),
         Err(failure) => {
             tracing::warn!(url = %page.url, %failure, "its scripts cannot be run");
-            reading = reading::read_as_received(context, page, kind).await?;
-            reading.rendered = RenderedPage {
-                result: Some(Rendered::Failed(failure.to_string())),
-                made,
-                ..RenderedPage::default()
-            };
-            return Ok(reading);
+            let mut reading = reading::read_as_received(context, page, kind).await?;
+            reading.rendered = RenderedPage::failed(&failure, requests.made);
+            return Ok(Ok(reading));
         }
     };
     let refused = rendering.refused.len();
@@ -96,16 +96,39 @@ async fn render(
     let html = with_findings(rendering, page.url.request().as_str());
     let dom = page.with_dom(Bytes::copy_from_slice(html.as_bytes()).into());
     let dom = reading::read_as_received(context, &dom, kind).await?;
+    let failed = std::mem::take(&mut requests.failed);
+    let incomplete = match incompleteness(failed, &dom) {
+        Some(attempt) if !requests.has_posted && is_worth_a_visit(context, lease, &attempt) => {
+            requests.forget_shared(renderer).await;
+            return Ok(Err(attempt));
+        }
+        attempt => attempt.map(|attempt| attempt.reason),
+    };
     let adds = adds(context, reading.document.as_ref(), dom.document.as_ref()).await;
     reading.replace_by_dom(dom);
     reading.rendered = RenderedPage {
         result: Some(Rendered::Dom { offset: None, adds }),
         dom: Some(html.into()),
         picture,
-        made,
+        made: requests.made,
         refused,
+        incomplete,
     };
-    Ok(reading)
+    Ok(Ok(reading))
+}
+
+/// Returns the failed attempt to get text that a DOM probably lacks: a request to the domain of the
+/// page, or to any if the DOM has next to no text.
+fn incompleteness(failed: Vec<FailedRequest>, dom: &Reading) -> Option<FailedAttempt> {
+    let mut failed = failed.into_iter();
+    let first = failed.find(|failed| failed.is_own || dom.needs_scripts)?;
+    Some(first.attempt)
+}
+
+/// Returns true if another visit may bring what a page lacks. Otherwise, what came is the page.
+fn is_worth_a_visit(context: &CrawlContext, lease: &Lease, attempt: &FailedAttempt) -> bool {
+    let health = politeness::health_of(context, lease, &attempt.host);
+    health.decide(context, lease, attempt.failure) != Decision::GiveUp
 }
 
 /// Returns true if the DOM of a page has other text than the page as received, or further links in

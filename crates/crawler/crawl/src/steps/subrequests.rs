@@ -24,18 +24,21 @@ use http::header::{
     AUTHORIZATION, CONTENT_LENGTH, ORIGIN,
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
+use journal::Reason;
 use policy::Requisites;
 use render::{BrowserAnswer, BrowserRequest, PageNetwork, RequestKind};
 use store::Lease;
 use tokio::sync::Mutex as AsyncMutex;
-use web::{Exchange, OutOfScope, PageUrl, Validators};
+use web::{Exchange, OutOfScope, PageUrl, Timestamp, UrlKey, Validators};
 
 use crate::context::CrawlContext;
 use crate::fault::Fault;
 use crate::runtime::politeness;
 use crate::runtime::renderer::Renderer;
+use crate::runtime::retry::VisitFailure;
 use crate::runtime::shared_parts::{MAX_PART, Part};
 use crate::steps::permission::{self, Permission};
+use crate::steps::redirects::{self, FailedAttempt};
 use crate::steps::rendered_page::Subrequest;
 
 /// Maximum number of requests of a page.
@@ -88,8 +91,37 @@ struct Sent {
     /// True once a POST was sent.
     has_posted: bool,
     made: Vec<Subrequest>,
+    /// The requests for text that failed in a way that may pass, and did not succeed later.
+    failed: Vec<FailedRequest>,
     /// The first fault of our own machinery.
     fault: Option<Fault>,
+}
+
+/// The requests of a page whose scripts have ended.
+pub(crate) struct EndedRequests {
+    /// The requests with a response, in the order of their responses.
+    pub(crate) made: Vec<Subrequest>,
+    /// The requests for text that failed in a way that may pass.
+    pub(crate) failed: Vec<FailedRequest>,
+    /// True if a POST was sent.
+    pub(crate) has_posted: bool,
+}
+
+impl EndedRequests {
+    /// Forgets the parts that pages share, because the page is not archived yet.
+    pub(crate) async fn forget_shared(&self, renderer: &Renderer) {
+        for request in self.made.iter().filter(|request| request.is_shared) {
+            renderer.shared.forget(request.exchange.url.key()).await;
+        }
+    }
+}
+
+/// A request that failed in a way that may pass.
+pub(crate) struct FailedRequest {
+    url: UrlKey,
+    pub(crate) attempt: FailedAttempt,
+    /// True if the request belongs to the domain of its page.
+    pub(crate) is_own: bool,
 }
 
 /// A request that passed the gates that need no request, or the reason why it did not.
@@ -112,16 +144,20 @@ impl<'a> Subrequests<'a> {
         }
     }
 
-    /// Returns the requests in the order of their responses.
+    /// Returns the requests.
     ///
     /// # Errors
     /// The fault of our own machinery that a request met.
-    pub(crate) fn into_made(self) -> Result<Vec<Subrequest>, Fault> {
+    pub(crate) fn end(self) -> Result<EndedRequests, Fault> {
         let sent = self.sent.into_inner();
         let sent = sent.unwrap_or_else(PoisonError::into_inner);
         match sent.fault {
             Some(fault) => Err(fault),
-            None => Ok(sent.made),
+            None => Ok(EndedRequests {
+                made: sent.made,
+                failed: sent.failed,
+                has_posted: sent.has_posted,
+            }),
         }
     }
 
@@ -245,7 +281,17 @@ impl<'a> Subrequests<'a> {
         match permission::check_hop(context, lease, url).await? {
             Permission::Granted(_) | Permission::NotYet => {}
             Permission::Forbidden(reason) => return refused(reason.to_string()),
-            Permission::Unknown(_) => return refused("robots.txt is unavailable".to_owned()),
+            Permission::Unknown(outage) => {
+                let cause = Reason::said(format!("robots.txt is unavailable ({})", outage.error));
+                let refusal = refused(cause.to_string());
+                self.note_failure(
+                    url,
+                    request.kind,
+                    VisitFailure::of_robots(&outage.error),
+                    cause,
+                );
+                return refusal;
+            }
         }
         let left = self.bytes_left();
         let fits = |_status, headers: &HeaderMap| announced(headers) <= left;
@@ -259,10 +305,23 @@ impl<'a> Subrequests<'a> {
         let outcome = politeness::request(context, lease, url, &usual, &content, &fits).await?;
         let exchange = match outcome {
             Ok(exchange) => exchange,
-            Err(failure) => return Ok(Err(BrowserAnswer::Failed(failure.to_string()))),
+            Err(failure) => {
+                self.note_fetch_failure(url, request.kind, &failure);
+                return Ok(Err(BrowserAnswer::Failed(failure.to_string())));
+            }
         };
-        let is_whole =
-            exchange.truncated.is_none() && FetchFailure::of_incomplete(&exchange).is_none();
+        let incomplete = FetchFailure::of_incomplete(&exchange);
+        if let Some(failure) = &incomplete {
+            self.note_fetch_failure(url, request.kind, failure);
+        } else if exchange.status >= 400 {
+            let status = exchange.status;
+            let (failure, login) = (VisitFailure::Status(status), String::new());
+            self.note_failure(url, request.kind, failure, Reason::Status { status, login });
+        } else {
+            let succeeded = url.key();
+            self.sent().failed.retain(|failed| failed.url != succeeded);
+        }
+        let is_whole = exchange.truncated.is_none() && incomplete.is_none();
         let part = self.decoded(&exchange).await.filter(|_| is_whole);
         self.sent().made.push(Subrequest {
             exchange,
@@ -280,6 +339,39 @@ impl<'a> Subrequests<'a> {
         let part = self.context.compute(decode).await.flatten()?;
         self.sent().bytes += part.body.len() as u64;
         Some(part)
+    }
+
+    fn note_fetch_failure(&self, url: &PageUrl, kind: RequestKind, failure: &FetchFailure) {
+        let of_visit = VisitFailure::Fetch(failure.kind());
+        self.note_failure(url, kind, of_visit, redirects::reason_of(failure));
+    }
+
+    /// Notes a request for text that failed in a way that may pass. Scripts may repeat it.
+    fn note_failure(&self, url: &PageUrl, kind: RequestKind, failure: VisitFailure, cause: Reason) {
+        use RequestKind::{Data, Frame, Script};
+        let brings_text = matches!(kind, Data | Frame | Script);
+        if !brings_text || !failure.consequence().may_pass() {
+            return;
+        }
+        let request = url.request();
+        let attempt = FailedAttempt {
+            failure,
+            host: url.host(),
+            reason: Reason::with_detail(
+                "a request of its scripts failed",
+                format!(": {request}: {cause}"),
+            ),
+            cause,
+            until: Timestamp::default(),
+        };
+        let is_own = url.registrable_domain() == self.page.registrable_domain();
+        let url = url.key();
+        let failed = FailedRequest {
+            url,
+            attempt,
+            is_own,
+        };
+        self.sent().failed.push(failed);
     }
 
     fn bytes_left(&self) -> u64 {
