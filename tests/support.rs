@@ -70,6 +70,13 @@ impl Crawl {
         .with(&["--out", "crawl"])
     }
 
+    /// Returns the same crawl with another value of `--out`.
+    pub(crate) fn into_out(mut self, out: &str) -> Self {
+        assert_eq!(self.arguments[..2], ["--out", "crawl"]);
+        out.clone_into(&mut self.arguments[1]);
+        self
+    }
+
     /// Adds arguments for every run.
     pub(crate) fn with(mut self, arguments: &[impl AsRef<str>]) -> Self {
         self.arguments.extend(

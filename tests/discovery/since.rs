@@ -621,3 +621,39 @@ fn a_page_that_is_only_compressed_differently_is_unchanged() {
         );
     }
 }
+
+/// A crawl of every week needed a script that knew the directory of the week before.
+#[test]
+fn a_crawl_of_a_series_is_named_by_date_and_follows_the_one_before() {
+    let server = Server::spawn_thread(Site::new(|request| site(1, request)));
+    let crawl = crawl(&server)
+        .into_out("weekly/{date}")
+        .with(&["--since", "latest"]);
+    let first = crawl.run();
+    assert_eq!(first.code, Some(0), "{first:?}");
+    assert!(
+        first.errors.contains("is the first crawl of its series"),
+        "{first:?}"
+    );
+    let weekly = crawl.directory().join("weekly");
+    let names = || -> Vec<String> {
+        let items = std::fs::read_dir(&weekly).unwrap();
+        let names = items.map(|item| item.unwrap().file_name().into_string().unwrap());
+        names.collect()
+    };
+    let [today] = names().try_into().unwrap();
+    assert!(
+        today.starts_with("20") && today.len() == "2026-11-30".len(),
+        "{today}"
+    );
+
+    // Later names, directories without a crawl and the crawl itself are not the one before.
+    std::fs::rename(weekly.join(&today), weekly.join("2000-01-01")).unwrap();
+    std::fs::create_dir(weekly.join("2000-01-02")).unwrap();
+    let second = crawl.run().summary();
+    assert_eq!(second["pages"], first.summary()["pages"]);
+    assert!(second["not_modified"].as_u64() > Some(0), "{second}");
+    let third = crawl.run();
+    assert_eq!(third.code, Some(0), "it continues: {third:?}");
+    assert_eq!(names().len(), 3);
+}

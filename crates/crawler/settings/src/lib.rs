@@ -17,6 +17,7 @@ pub mod preset;
 pub mod read_again;
 pub mod rules;
 pub mod seeds;
+pub mod series;
 pub mod skip_report;
 pub mod suggestions;
 pub mod topic_of;

@@ -47,7 +47,8 @@ pub struct Settings {
     /// File of seeds, one URL per line; blank lines and # comments are ignored, - is standard input
     #[arg(short = 'i', long, value_name = "FILE")]
     pub seeds: Option<PathBuf>,
-    /// Directory of the crawl; an existing crawl is continued [default: crawl]
+    /// Directory of the crawl; an existing crawl is continued. {date} is today's date (UTC)
+    /// [default: crawl]
     #[arg(short, long, value_name = "DIR")]
     pub out: PathBuf,
     /// Refuse to continue: the directory must not exist
@@ -325,7 +326,8 @@ pub struct Settings {
     #[arg(long, value_name = "DIR", help_heading = "Duplicates")]
     pub against: Vec<PathBuf>,
     /// Like --against, with conditional requests (If-None-Match, If-Modified-Since): servers do not
-    /// send unchanged pages again. Needs the archive of that crawl (repeatable)
+    /// send unchanged pages again. Needs the archive of that crawl. `latest` is the crawl before
+    /// this one: the last by name of those beside --out (repeatable)
     #[arg(long, value_name = "DIR", help_heading = "Duplicates")]
     pub since: Vec<PathBuf>,
     /// Key of all hashes, 16 hexadecimal digits; only crawls with the same key can be compared

@@ -7,14 +7,14 @@ use std::sync::Arc;
 
 use crawl::EarlierArchives;
 use journal::StoreFault;
-use messages::{CommandError, usage};
-use settings::{Settings, crawl_directory};
+use messages::{CommandError, say, usage};
+use settings::{Settings, crawl_directory, series};
 use sinks::warc::locate;
 use store::EarlierCrawls;
 
-/// Makes the paths in `--since` and `--against` absolute and unique. Each path is preceded by the
-/// crawls that its own crawl was run against, because they contain the pages that it found
-/// unchanged. All paths of `since` are added to `against`.
+/// Makes the paths in `--since` and `--against` absolute and unique, and finds `latest`. Each path
+/// is preceded by the crawls that its own crawl was run against, because they contain the pages
+/// that it found unchanged. All paths of `since` are added to `against`.
 pub fn resolve(settings: &mut Settings) -> Result<(), CommandError> {
     let (mut since, mut against) = (Vec::new(), Vec::new());
     for (option, directories, found) in [
@@ -22,7 +22,18 @@ pub fn resolve(settings: &mut Settings) -> Result<(), CommandError> {
         ("--against", &settings.against, &mut against),
     ] {
         for directory in directories {
-            add(directory, option, settings, &mut Vec::new(), found)?;
+            let directory = match directory == Path::new(series::LATEST) {
+                true => series::latest_before(&settings.out),
+                false => Some(directory.clone()),
+            };
+            let Some(directory) = directory else {
+                let out = settings.out.display();
+                say(&format!(
+                    "{option} latest: {out} is the first crawl of its series"
+                ));
+                continue;
+            };
+            add(&directory, option, settings, &mut Vec::new(), found)?;
         }
     }
     for directory in &since {

@@ -11,7 +11,13 @@ use toml::de::DeTable;
 use super::origins::{Origin, Origins};
 use super::{SETTINGS_FILE, Settings};
 use crate::preset::Preset;
-use crate::{secret_options, suggestions};
+use crate::series::dated;
+use crate::{machine, secret_options, suggestions};
+
+/// Returns the path of a directory with the date of today.
+fn of_today(path: &Path) -> PathBuf {
+    dated(path, machine::clock().now())
+}
 
 impl Settings {
     /// Merges the preset over the defaults, the file over both and the flags over all. The file is
@@ -46,6 +52,7 @@ impl Settings {
         let flags = given.ids().filter(|id| is_given(id));
         let flags: Vec<String> = flags.map(|id| id.as_str().replace('_', "-")).collect();
         origins.set(&flags, &Origin::Flag);
+        settings.out = of_today(&settings.out);
         settings.check()?;
         Ok((settings, origins))
     }
@@ -72,7 +79,7 @@ impl Settings {
         config: Option<&Path>,
         preset: Option<Preset>,
     ) -> Result<(Self, Origins), CommandError> {
-        let directory = out.map_or_else(|| Self::default().out, Path::to_owned);
+        let directory = out.map_or_else(|| Self::default().out, of_today);
         let begun = directory.join(SETTINGS_FILE);
         let is_begun = config.is_none() && begun.exists();
         let (file, named) = match config {
