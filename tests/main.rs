@@ -90,6 +90,7 @@ mod duplicates {
     mod changes; // versions of a page, `changes`
     mod clusters; // `--per-cluster`, `clusters`
     mod distinct; // `duplicates --distinct`, and its line in control.toml
+    mod editions; // editions in several languages
     mod real_sites; // models of sites that lost pages
     mod shells; // applications whose pages are the same bytes
     mod texts; // pages compared by their texts, `frames`

@@ -233,6 +233,13 @@ pub(crate) async fn admit(
     };
     let retention_rule = retention_rule::of(context, lease, exchange, reading, original);
     let policy = &context.policy;
+    if retention_rule == Some(RetentionRule::Edition) {
+        return Ok(Admission {
+            contains: vec![original.page.final_url.clone()],
+            compared,
+            ..Admission::outweighing(original, RetentionRule::Edition, following)
+        });
+    }
     let of_duplicate = links_of_repeat(context, lease, original, following);
     if let Some(retention_rule) = retention_rule.filter(|rule| rule.outweighs_arrival()) {
         return Ok(Admission::outweighing(
