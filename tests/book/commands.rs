@@ -28,8 +28,10 @@ const NOT_RUN: [(&str, &str); 4] = [
 const OTHERS: [&str; 2] = ["jq", "man"];
 
 /// Pages whose commands run, each with the commands that make the files which it assumes.
-const RUN: [(&str, &[&str]); 21] = [
+const RUN: [(&str, &[&str]); 23] = [
     ("tutorial.md", &[]),
+    ("tutorial-audit.md", &[]),
+    ("tutorial-corpus.md", &[]),
     ("explanation/near-duplicates.md", &[]),
     ("guide/batch.md", &[DIR]),
     (

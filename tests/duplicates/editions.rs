@@ -30,11 +30,15 @@ fn handbook() -> Server {
         match path.trim_start_matches('/').split_once('/') {
             Some(("da-DK", "")) => index("da-DK", "<a href=/en-US/>English</a>"),
             Some(("fr-FR", "")) => index("fr-FR", ""),
-            Some(("en-US", "")) => index("en-US", ""),
+            Some(("en-US", "")) => index("en-US", "<a href=/nb-NO/>Norsk</a>"),
+            Some(("nb-NO", "")) => index("nb-NO", ""),
             Some((edition, number)) => match (edition, number.parse()) {
                 ("da-DK", Ok(number)) => chapter(number, "Oversat i dag"),
                 ("fr-FR", Ok(number)) => chapter(number, "Traduit hier"),
                 ("en-US", Ok(number)) => chapter(number, "Not translated"),
+                ("nb-NO", Ok(number)) => {
+                    chapter(number, &format!("Not translated {}", prose(99, 90)))
+                }
                 _ => Reply::status(404),
             },
             None => Reply::status(404),

@@ -22,6 +22,8 @@ pub(crate) struct ComparedText {
     /// The time of the visit.
     pub(crate) at: Timestamp,
     pub(crate) canonical: Option<PageUrl>,
+    /// The language of its text.
+    pub(crate) language: Option<String>,
     /// The name of its bytes.
     pub(crate) payload: u128,
     pub(crate) signature: Option<Box<TextSignature>>,

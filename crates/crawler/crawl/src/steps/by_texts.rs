@@ -18,6 +18,7 @@ use crate::runtime::kept_pages::{KeptPage, KeptPages};
 use crate::runtime::recent_texts::ComparedText;
 use crate::runtime::turns::Turn;
 use crate::steps::reading::{AwaitedDoms, Kind, Reader, Reading};
+use crate::steps::retention_rule;
 
 /// A page that is compared by its text, with its lookup keys.
 pub(crate) struct Compared {
@@ -88,6 +89,7 @@ fn compared_text(
         url: exchange.url.clone(),
         at: exchange.started,
         canonical: document.canonical.clone(),
+        language: document.language.clone(),
         payload: reading.signature.payload,
         signature: reading.signature.text.clone(),
     }
@@ -125,6 +127,8 @@ pub(crate) async fn find(
         let said = match decision.outcome {
             Outcome::Repeat => SAME_CONTENT,
             Outcome::View => CONTAINED_IN,
+            // A translation to come has all of the original, and a sentence of its own.
+            Outcome::ViewOfPage if is_edition(&other, page) => continue,
             Outcome::ViewOfPage => {
                 // One page that contains it is enough.
                 findings
@@ -140,6 +144,13 @@ pub(crate) async fn find(
         return findings;
     }
     findings
+}
+
+/// Returns true if a page is the edition in the language of its text, and the other is not.
+fn is_edition(page: &ComparedText, other: &ComparedText) -> bool {
+    let (page_url, other_url) = (page.url.as_str(), other.url.as_str());
+    let mut language = page.language.iter();
+    language.any(|language| retention_rule::is_edition_in(language, page_url, other_url))
 }
 
 /// Returns the reason to keep a page although its signature is like the original's; `None` if the

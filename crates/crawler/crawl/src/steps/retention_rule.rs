@@ -90,7 +90,7 @@ pub(crate) fn of(
 
 /// Returns true if two URLs differ only in a language tag (RFC 5646 section 2.1: `da-DK`, also
 /// written `da_DK`), and that of the first one is a tag of this language.
-fn is_edition_in(language: &str, page: &str, other: &str) -> bool {
+pub(crate) fn is_edition_in(language: &str, page: &str, other: &str) -> bool {
     let [ours, theirs] = [page, other].map(|url| url.split(['/', '.', '?', '&', '=', '#']));
     if ours.clone().count() != theirs.clone().count() {
         return false;
