@@ -162,8 +162,9 @@ impl NewestVisits {
         for kind in Newest::ALL.into_iter().filter(|kind| kind.has(record)) {
             let visits = &mut self.0[kind as usize];
             visits.total = visits.total.saturating_sub(1);
-            let place = visits.newest.iter().rposition(|visit| visit.key == key);
-            place.map(|place| visits.newest.remove(place));
+            if let Some(place) = visits.newest.iter().rposition(|visit| visit.key == key) {
+                visits.newest.remove(place);
+            }
         }
     }
 }

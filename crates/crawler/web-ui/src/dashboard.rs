@@ -200,13 +200,17 @@ impl Dashboard {
     pub(crate) fn frame(&self, tab: Tab, granted: Granted, look: &Look<'_>) -> Frame {
         let may_change = granted == Granted::Change;
         let pause = self.pause_button();
+        let state = self.state(pause.as_ref(), look);
+        // A crawl that is complete has nothing to pause.
+        let is_offered =
+            |pause: &PauseButton| may_change && (pause.is_paused || state != CrawlState::Complete);
         let damage = look.damage.map(|damage| cut(damage, caps::VALUE));
         Frame {
             title: cut(&self.crawl.title, caps::TEXT),
             directory: cut(&self.crawl.directory.display().to_string(), caps::TEXT),
             tab,
-            state: self.state(pause.as_ref(), look),
-            pause: pause.filter(|_| may_change),
+            state,
+            pause: pause.filter(is_offered),
             notices: damage.into_iter().collect(),
             may_change,
             is_live: !matches!(tab, Tab::Search | Tab::Elsewhere),

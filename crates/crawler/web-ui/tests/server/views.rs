@@ -10,7 +10,7 @@ use crate::hostile::HOSTILE;
 fn views() -> Vec<(String, &'static str)> {
     let page = |url: &str| format!("/page?url={url}");
     vec![
-        ("/".to_owned(), "Pages per minute"),
+        ("/".to_owned(), "Newest pages"),
         ("/in-flight".to_owned(), "No page is in flight"),
         ("/hosts".to_owned(), "Next request"),
         ("/hosts?q=site&from=0".to_owned(), "site.test"),

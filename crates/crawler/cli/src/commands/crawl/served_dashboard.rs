@@ -13,13 +13,19 @@ pub(in crate::commands) struct ServedDashboard {
 }
 
 impl ServedDashboard {
-    /// Prints the URL, and begins to serve.
+    /// Begins to serve, and prints the URL.
     pub(super) fn begin(server: DashboardServer) -> Self {
         serve::announce(&server);
         Self {
             url: server.url(),
             task: tokio::spawn(server.run()),
         }
+    }
+
+    /// Ends it, and waits until its address is free.
+    pub(super) async fn end(mut self) {
+        self.task.abort();
+        drop((&mut self.task).await);
     }
 
     /// Serves the crawl, which has ended, until a signal ends the command.

@@ -123,11 +123,18 @@ impl<'a> SessionStart<'a> {
         let started = Instant::now();
         let cut_by = session.catch_up(&mut crawl, started).await?;
         let ended = session.run(crawl, watchers, started).await;
-        let outcome = session.end(ended, cut_by)?;
-        let dashboard = dashboard.filter(|_| is_seen() && outcome.has_finished());
+        let outcome = session.end(ended, cut_by);
+        let stays = is_seen() && outcome.as_ref().is_ok_and(Outcome::has_finished);
+        let dashboard = match dashboard {
+            Some(dashboard) if !stays => {
+                dashboard.end().await;
+                None
+            }
+            dashboard => dashboard,
+        };
         Ok(Outcome {
             dashboard,
-            ..outcome
+            ..outcome?
         })
     }
 
