@@ -39,11 +39,11 @@ pub(crate) async fn show(
     Query(selection): Query<Selection>,
 ) -> Result<Html, Refusal> {
     dashboard
-        .answer(move |dashboard| of(dashboard, granted, selection))
+        .answer(move |dashboard| of(dashboard, granted, &selection))
         .await
 }
 
-fn of(dashboard: &Dashboard, granted: Granted, selection: Selection) -> Result<Html, Refusal> {
+fn of(dashboard: &Dashboard, granted: Granted, selection: &Selection) -> Result<Html, Refusal> {
     dashboard.look(|look| {
         let statistics = look.statistics;
         let listed = selection.listed(statistics).into_iter();
@@ -58,10 +58,11 @@ fn of(dashboard: &Dashboard, granted: Granted, selection: Selection) -> Result<H
             listed: listed.collect(),
             is_whole: selection.is_whole(statistics),
             selection: Selection {
+                kind: selection.kind,
                 status: cut(&selection.status, caps::TEXT),
                 host: cut(&selection.host, caps::TEXT),
                 reason: cut(&selection.reason, caps::TEXT),
-                ..selection
+                sort: selection.sort,
             },
         })
     })
