@@ -27,6 +27,7 @@ fn site() -> Site {
                 let links = [
                     "/copy",
                     "/copy-of-it",
+                    "/copy-again",
                     "/near",
                     "/nearer",
                     "/closed",
@@ -41,7 +42,7 @@ fn site() -> Site {
                 let main = format!("<p>{}</p><p>{links}</p>", prose(1, 150));
                 Reply::html(html("<title>Home</title>", &main.replace("PORT", &port)))
             }
-            (HOST, "/copy" | "/copy-of-it") => page(2, NONE),
+            (HOST, "/copy" | "/copy-of-it" | "/copy-again") => page(2, NONE),
             (HOST, "/near") => near("One end."),
             (HOST, "/nearer") => near("Another end."),
             (HOST, "/gone") => Reply::status(410),
@@ -149,12 +150,15 @@ fn the_figures_are_those_of_the_export() {
 
     let cluster = &report["clusters"]["listed"][0];
     assert_eq!(report["clusters"]["total"], 2);
+    // The other one has one duplicate.
+    assert_eq!(report["clusters"]["larger"], 1);
+    assert_eq!(report["clusters"]["listed"].as_array().unwrap().len(), 1);
     let originals = counted(&visits, "duplicate_of");
     assert_eq!(
         cluster["duplicates"],
         originals[cluster["original"].as_str().unwrap()]
     );
-    assert_eq!(cluster["examples"].as_array().unwrap().len(), 1);
+    assert_eq!(cluster["examples"].as_array().unwrap().len(), 2);
 
     let broken = report["broken_links"]["listed"].as_array().unwrap();
     let found: Vec<_> = broken
@@ -172,6 +176,10 @@ fn the_figures_are_those_of_the_export() {
     assert_eq!(found, expected);
     assert_eq!(report["broken_links"]["total"], 3);
     assert_eq!(report["failures"]["total"], 4);
+    let others = report["failures"]["newest"].as_array().unwrap();
+    assert_eq!(others.len(), 1, "{others:?}");
+    assert_eq!(others[0]["url"], url(HOST, "/broken"));
+    assert_eq!(others[0]["via"], home);
     let kinds = tally(&report["failures"]["kinds"]);
     assert_eq!(kinds["HTTP status 404"], 2, "{kinds:?}");
 
@@ -236,6 +244,10 @@ fn the_page_shows_the_figures_of_the_json() {
         ("failed", "failed"),
         ("excluded", "excluded"),
     ];
+    let names = names
+        .into_iter()
+        .filter(|(_, name)| report["summary"][name] != 0);
+    assert_eq!(fates.len(), names.clone().count());
     for (row, (shown, name)) in fates.iter().zip(names) {
         assert_eq!(
             (&*row[0], &row[1]),

@@ -6,6 +6,7 @@ use std::time::Duration;
 use testkit::{Gate, Reply, Server, Site};
 
 use crate::support::browser::Browser;
+use crate::support::foreign_warc::gzip;
 use crate::support::pages::{NONE, number_of, page, prose, tree_site};
 use crate::support::{Crawl, Running};
 
@@ -48,7 +49,7 @@ fn a_crawl_that_has_ended_is_shown_searched_and_explained() {
     let mut serving = crawl.start_command(&["serve", "crawl"]);
     let browser = Browser::at(&mut serving);
     let overview = browser.get("/").text();
-    assert!(overview.contains("not running"), "{overview}");
+    assert!(overview.contains("Crawl · complete"), "{overview}");
     assert!(overview.contains("Verdicts of 6 URLs"), "{overview}");
     let word = prose(3, 1);
     let found = browser.get(&format!("/search?q={}", word.trim()));
@@ -123,7 +124,7 @@ fn counts_move_in_the_dashboard_beside_a_running_crawl() {
     gate.open();
     assert_eq!(running.end().summary()["pages"], 6);
     let overview = browser.wait_for("/", "Verdicts of 6 URLs");
-    assert!(overview.contains("Crawl · not running"), "{overview}");
+    assert!(overview.contains("Crawl · complete"), "{overview}");
     end(serving);
 }
 
@@ -137,7 +138,10 @@ fn actions_of_a_browser_are_applied_by_the_crawl_that_serves_it() {
     gate.arrivals_blocking(1);
     browser.order("pause=true&delay=300ms");
     running.wait_for_line("control.toml applied: delay 300ms, pause");
-    assert!(browser.get("/").text().contains("Crawl · paused"));
+    let overview = browser.get("/").text();
+    assert!(overview.contains("Crawl · paused"), "{overview}");
+    // It is named by its seeds, which are in a file.
+    assert!(overview.contains(HOST), "{overview}");
     browser.order("exclude=%2Fcalendar%2F");
     running.wait_for_line("control.toml applied: delay 300ms, exclude \"/calendar/\", pause");
     browser.order("pause=false");
@@ -162,6 +166,57 @@ fn actions_of_a_browser_are_applied_by_the_crawl_that_serves_it() {
         "delay = \"300ms\"\nexclude = [\"/calendar/\"]\n"
     );
     crawl.is_sound();
+}
+
+/// A dashboard that ended with its crawl left the open page at "running" for ever.
+#[test]
+fn on_a_terminal_the_dashboard_stays_after_the_crawl_and_shows_its_end() {
+    let server = Server::spawn_thread(tree_site(3));
+    let crawl = Crawl::of(&server, &[HOST]).seeds(&[server.url(HOST, "/0")]);
+    let crawl = crawl.with(&["--serve"]);
+    let script = r#"exec script -qec "exec $0 $*" /dev/null >&2"#;
+    let mut running = crawl.start_by(&["sh"], script);
+    let browser = Browser::at(&mut running);
+    running.wait_for_line("the crawl has ended; the dashboard stays until Ctrl-C");
+    let overview = browser.get("/").text();
+    assert!(overview.contains("Crawl · complete"), "{overview}");
+    assert!(overview.contains("Verdicts of 3 URLs"), "{overview}");
+    running.interrupt();
+    let run = running.end();
+    assert!(run.errors.contains("\"finished\":\"exhausted\""), "{run:?}");
+    crawl.is_sound();
+}
+
+#[test]
+fn failures_are_downloaded_as_csv_and_packed_pages_have_their_source() {
+    let server = Server::spawn_thread(Site::new(|request| match request.path() {
+        "/0" => {
+            let links = page(0, &["/gone", "/error"]);
+            Reply::document("text/html", gzip(links.body())).header("Content-Encoding", "gzip")
+        }
+        "/error" => Reply::status(500),
+        _ => Reply::status(404),
+    }));
+    let crawl = Crawl::of(&server, &[HOST]).seeds(&[server.url(HOST, "/0")]);
+    let crawl = crawl.with(&["--tries=1"]);
+    crawl.complete();
+    let mut serving = crawl.start_command(&["serve", "crawl"]);
+    let browser = Browser::at(&mut serving);
+    let [start, gone] = ["/0", "/gone"].map(|path| server.url(HOST, path));
+    let csv = browser.get("/visits.csv?kind=broken-links").body;
+    let lines: Vec<&str> = csv.lines().collect();
+    assert_eq!(lines.len(), 2, "{csv}");
+    assert!(lines[0].starts_with("url,final_url,status"), "{csv}");
+    assert!(
+        lines[1].starts_with(&format!("{gone},{gone},404,")),
+        "{csv}"
+    );
+    assert!(lines[1].contains(&start), "{csv}");
+    let all = browser.get("/visits.csv?kind=failures").body;
+    assert_eq!(all.lines().count(), 3, "{all}");
+    let source = browser.get(&format!("/page?url={start}")).text();
+    assert!(source.contains("<title>Page 0</title>"), "{source}");
+    end(serving);
 }
 
 #[test]

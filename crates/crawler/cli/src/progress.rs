@@ -8,9 +8,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use console::Term;
+use crawl::CrawlContext;
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use messages::{Counter, counted, say};
-use store::{Frontier, FrontierStats};
+use store::FrontierStats;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
@@ -92,7 +93,7 @@ impl Drop for SlowCounter {
 
 /// Shows the progress of the crawl until the task is aborted.
 pub(crate) fn show(
-    frontier: Arc<dyn Frontier>,
+    context: Arc<CrawlContext>,
     bar: ProgressBar,
     max_pages: Option<u64>,
     quiet: bool,
@@ -100,13 +101,18 @@ pub(crate) fn show(
     let plain = !quiet && !is_seen();
     tokio::spawn(async move {
         let begun = Instant::now();
-        let before = frontier.stats().totals.pages;
+        let before = context.frontier.stats().totals.pages;
         let every = if plain { PLAIN_LINE_EVERY } else { REFRESH };
         let mut ticks = tokio::time::interval_at(begun + every, every);
         let terminal = Term::stderr();
         loop {
             ticks.tick().await;
-            let progress = Progress::new(frontier.stats(), before, begun.elapsed(), max_pages);
+            let stats = context.frontier.stats();
+            let is_paused = context.overrides.current().pause;
+            let progress = Progress {
+                is_paused,
+                ..Progress::new(stats, before, begun.elapsed(), max_pages)
+            };
             if plain {
                 say(&progress.plain());
             } else {
@@ -124,6 +130,8 @@ struct Progress {
     rate: f64,
     elapsed: Duration,
     max_pages: Option<u64>,
+    /// True if `control.toml` pauses the crawl.
+    is_paused: bool,
 }
 
 /// A part of the line, empty if there is nothing to report.
@@ -131,9 +139,10 @@ type Part = fn(&Progress) -> String;
 
 /// Parts of the line, from left to right. If the line is too long, parts with the highest rank are
 /// dropped first; parts with rank 0 always stay.
-const PARTS: [(u8, Part); 13] = [
+const PARTS: [(u8, Part); 14] = [
     (3, Progress::time),
     (8, Progress::bar),
+    (0, Progress::paused),
     (0, Progress::store_away),
     (0, Progress::pages),
     (1, Progress::harvest),
@@ -162,6 +171,7 @@ impl Progress {
             stats,
             elapsed,
             max_pages,
+            is_paused: false,
         }
     }
 
@@ -201,6 +211,13 @@ impl Progress {
         let (most, done) = (u128::from(most.max(1)), u128::from(self.stats.totals.pages));
         let full = usize::try_from(done * 10 / most).map_or(10, |full| full.min(10));
         format!("[{}{}]", "#".repeat(full), "-".repeat(10 - full))
+    }
+
+    fn paused(&self) -> String {
+        match self.is_paused {
+            true => "paused".to_owned(),
+            false => String::new(),
+        }
     }
 
     fn store_away(&self) -> String {
@@ -248,7 +265,10 @@ impl Progress {
     }
 
     fn rate(&self) -> String {
-        format!("{:.1}/s", self.rate)
+        match self.is_paused {
+            true => String::new(),
+            false => format!("{:.1}/s", self.rate),
+        }
     }
 
     fn hosts(&self) -> String {
@@ -369,5 +389,17 @@ mod tests {
             let line = progress.fitting(width);
             prop_assert!(line.chars().count() <= width.saturating_sub(1));
         }
+    }
+
+    #[test]
+    fn the_line_of_a_paused_crawl_says_so_and_has_no_rate() {
+        let paused = Progress {
+            is_paused: true,
+            ..progress(None, 0)
+        };
+        assert_eq!(
+            paused.fitting(80),
+            "01:02:03 · paused · 1,234 pages · 130 duplicates · 17 failed · 5,678 queued"
+        );
     }
 }

@@ -16,6 +16,7 @@ use settings::seeds::each_of_crawl;
 use settings::{Settings, crawl_directory};
 use setup::shared::OpenCrawl;
 use statistics::CrawlStatistics;
+use web::{Host, PageUrl};
 use web_ui::{Beside, BrokenLinkCollector, MinDelays, Politeness, Report, Setting};
 
 /// Settings that are omitted: the first is a path on this machine, irrelevant to the crawl; the
@@ -117,21 +118,44 @@ pub fn min_delays(settings: &Settings) -> MinDelays {
 
 /// Names the crawl by the hosts of its seeds.
 pub fn title(settings: &Settings) -> String {
-    let form = settings.canonical_form();
-    let (mut hosts, mut first) = (HashSet::new(), Vec::new());
-    let read = each_of_crawl(settings, &form, |seed| {
+    let mut named = SeedHosts::default();
+    let read = each_of_crawl(settings, &settings.canonical_form(), |seed| named.add(seed));
+    match read {
+        Ok(()) => named.in_words(),
+        Err(_) => "a crawl whose seeds cannot be read".to_owned(),
+    }
+}
+
+/// Names a crawl that begins by the hosts of its seeds.
+pub fn title_of(seeds: &[PageUrl]) -> String {
+    let mut named = SeedHosts::default();
+    seeds.iter().for_each(|seed| named.add(seed));
+    named.in_words()
+}
+
+/// The hosts of seeds: all of them, and the first two in their order.
+#[derive(Default)]
+struct SeedHosts {
+    all: HashSet<Host>,
+    first: Vec<Host>,
+}
+
+impl SeedHosts {
+    fn add(&mut self, seed: &PageUrl) {
         let host = seed.host();
-        if first.len() < 2 && !hosts.contains(&host) {
-            first.push(host.clone());
+        if self.first.len() < 2 && !self.all.contains(&host) {
+            self.first.push(host.clone());
         }
-        hosts.insert(host);
-    });
-    match (&first[..], hosts.len(), read) {
-        (_, _, Err(_)) => "a crawl whose seeds cannot be read".to_owned(),
-        ([], ..) => "a crawl without seeds".to_owned(),
-        ([one], ..) => one.as_str().to_owned(),
-        ([one, two, ..], 2, _) => format!("{one} and {two}"),
-        ([one, ..], hosts, _) => format!("{one} and {} more hosts", hosts - 1),
+        self.all.insert(host);
+    }
+
+    fn in_words(&self) -> String {
+        match (&self.first[..], self.all.len()) {
+            ([], _) => "a crawl without seeds".to_owned(),
+            ([one], _) => one.as_str().to_owned(),
+            ([one, two, ..], 2) => format!("{one} and {two}"),
+            ([one, ..], hosts) => format!("{one} and {} more hosts", hosts - 1),
+        }
     }
 }
 

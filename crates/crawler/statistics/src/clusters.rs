@@ -65,6 +65,12 @@ impl Clusters {
         self.counts.len() as u64
     }
 
+    /// Returns the number of originals with more than one duplicate.
+    #[must_use]
+    pub fn larger(&self) -> u64 {
+        self.counts.values().filter(|count| **count > 1).count() as u64
+    }
+
     /// Returns the maximum error of a number of duplicates, which is never too low; 0 below
     /// [`MAX_ORIGINALS`] originals.
     #[must_use]

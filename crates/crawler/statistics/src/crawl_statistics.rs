@@ -389,6 +389,12 @@ impl CrawlStatistics {
         self.newest.of(kind)
     }
 
+    /// Returns the number of all visits of a kind.
+    #[must_use]
+    pub fn total_of(&self, kind: Newest) -> u64 {
+        self.newest.total(kind)
+    }
+
     /// Returns the clusters of pages that repeat the same original.
     #[must_use]
     pub fn clusters(&self) -> &Clusters {

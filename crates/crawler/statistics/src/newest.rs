@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use journal::{Fate, VisitRecord};
-use web::{Timestamp, UrlKey};
+use journal::{Fate, Limit, Reason, VisitRecord};
+use web::{PageUrl, Timestamp, UrlKey};
 
 use crate::limits::{MAX_NEWEST, MAX_REMEMBERED, MAX_TEXT_CHARACTERS};
 use crate::text::cut;
@@ -19,15 +19,24 @@ pub enum Newest {
     Failures,
     /// URLs that a rule forbade, requisites included.
     Exclusions,
+    /// Redirects.
+    Redirects,
+    /// Visits that a limit cut, requisites included.
+    Truncated,
+    /// Pages that have next to no text without their scripts, which were not run.
+    NeedScripts,
 }
 
 impl Newest {
     /// All kinds.
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 7] = [
         Self::Pages,
         Self::Duplicates,
         Self::Failures,
         Self::Exclusions,
+        Self::Redirects,
+        Self::Truncated,
+        Self::NeedScripts,
     ];
 
     /// Returns true for a visit of this kind.
@@ -38,8 +47,18 @@ impl Newest {
             Self::Duplicates => visit.is_page() && visit.fate.is_duplicate(),
             Self::Failures => visit.fate == Fate::Failed,
             Self::Exclusions => visit.fate == Fate::Excluded,
+            Self::Redirects => visit.requisite == 0 && target(visit).is_some(),
+            Self::Truncated => !visit.details.cuts.is_empty(),
+            Self::NeedScripts => visit.is_page() && visit.is_unrendered_shell(),
         }
     }
+}
+
+/// Returns the URL that a visit was redirected to.
+fn target(visit: &VisitRecord) -> Option<&str> {
+    let named = visit.reason.as_ref().and_then(Reason::redirects_to);
+    let last = visit.final_url.as_ref().filter(|last| **last != visit.url);
+    named.or_else(|| last.map(PageUrl::as_str))
 }
 
 /// A visit, with the data that lists show. Texts are cut after [`MAX_TEXT_CHARACTERS`].
@@ -49,6 +68,10 @@ pub struct RecentVisit {
     pub key: UrlKey,
     /// The URL.
     pub url: Box<str>,
+    /// The first page that was found to link to it; `None` for a seed.
+    pub via: Option<Box<str>>,
+    /// The URL that it redirects to.
+    pub target: Option<Box<str>>,
     /// The time of the last request.
     pub at: Timestamp,
     /// The status code of the last response.
@@ -69,6 +92,8 @@ pub struct RecentVisit {
     pub kept: bool,
     /// True if the page has next to no text without its scripts, and they were not run.
     pub needs_scripts: bool,
+    /// The limits that cut the visit.
+    pub cuts: Vec<Limit>,
 }
 
 impl RecentVisit {
@@ -79,6 +104,8 @@ impl RecentVisit {
         Self {
             key: visit.url.key(),
             url: short(visit.url.as_str()),
+            via: visit.via.as_ref().map(|url| short(url.as_str())),
+            target: target(visit).map(short),
             at: visit.fetched_at,
             status: visit.status,
             verdict: visit.fate,
@@ -89,28 +116,43 @@ impl RecentVisit {
             is_requisite: visit.requisite > 0,
             kept: visit.kept,
             needs_scripts: visit.is_unrendered_shell(),
+            cuts: visit.details.cuts.iter().map(|cut| cut.limit).collect(),
         }
     }
 }
 
-/// The newest visits of each kind, in the order they ended.
+/// The visits of a kind: their number, and the newest in the order they ended.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct NewestVisits([VecDeque<RecentVisit>; Newest::ALL.len()]);
+struct VisitsOfKind {
+    total: u64,
+    newest: VecDeque<RecentVisit>,
+}
+
+/// The newest visits of each kind.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct NewestVisits([VisitsOfKind; Newest::ALL.len()]);
 
 impl NewestVisits {
     /// Returns the newest visits of a kind, newest first.
     pub(crate) fn of(&self, kind: Newest) -> impl Iterator<Item = &RecentVisit> {
-        self.0[kind as usize].iter().rev().take(MAX_NEWEST)
+        let visits = &self.0[kind as usize].newest;
+        visits.iter().rev().take(MAX_NEWEST)
+    }
+
+    /// Returns the number of all visits of a kind.
+    pub(crate) fn total(&self, kind: Newest) -> u64 {
+        self.0[kind as usize].total
     }
 
     /// Adds a visit.
     pub(crate) fn count(&mut self, visit: &VisitRecord) {
         for kind in Newest::ALL.into_iter().filter(|kind| kind.has(visit)) {
             let visits = &mut self.0[kind as usize];
-            if visits.len() == MAX_REMEMBERED {
-                visits.pop_front();
+            visits.total += 1;
+            if visits.newest.len() == MAX_REMEMBERED {
+                visits.newest.pop_front();
             }
-            visits.push_back(RecentVisit::of(visit));
+            visits.newest.push_back(RecentVisit::of(visit));
         }
     }
 
@@ -119,8 +161,9 @@ impl NewestVisits {
         let key = record.url.key();
         for kind in Newest::ALL.into_iter().filter(|kind| kind.has(record)) {
             let visits = &mut self.0[kind as usize];
-            if let Some(place) = visits.iter().rposition(|visit| visit.key == key) {
-                visits.remove(place);
+            visits.total = visits.total.saturating_sub(1);
+            if let Some(place) = visits.newest.iter().rposition(|visit| visit.key == key) {
+                visits.newest.remove(place);
             }
         }
     }

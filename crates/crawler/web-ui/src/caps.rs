@@ -12,17 +12,21 @@ pub const POINTS: usize = 120;
 /// Hosts, by descending number of pages.
 pub const HOSTS: usize = 100;
 /// Clusters of duplicates, the largest first.
-pub const CLUSTERS: usize = 50;
+pub const CLUSTERS: usize = 40;
 /// Duplicates that are shown of a cluster.
 pub const EXAMPLES: usize = 3;
 /// Status codes, media types, languages, kinds of failures and reasons of exclusions, each.
 pub const NAMES: usize = 30;
-/// Failures, the newest first.
-pub const FAILURES: usize = 100;
+/// Failures other than broken links, the newest first.
+pub const FAILURES: usize = 50;
 /// Links to pages that do not exist.
 pub const BROKEN_LINKS: usize = 200;
+/// Redirects, truncated visits, and pages that need scripts, each.
+pub const PROBLEMS: usize = 50;
+/// Entries of a list that are shown at once; the rest is folded.
+pub const OPEN: usize = 10;
 /// URL patterns that are closed, or were excluded.
-pub const PATTERNS: usize = 50;
+pub const PATTERNS: usize = 40;
 /// Settings.
 pub const SETTINGS: usize = 120;
 /// Findings about politeness, and remarks on damage.
@@ -39,6 +43,10 @@ pub const VALUE: usize = 400;
 pub const LISTED: usize = 500;
 /// Pages in flight that are listed, the longest first.
 pub const IN_FLIGHT: usize = 4_096;
+/// Newest pages on the overview.
+pub const NEWEST: usize = 10;
+/// Bytes of a list as CSV. A longer one is refused: `crawler export` writes all.
+pub const CSV: usize = 64 << 20;
 /// Hits of a search that can be reached, and hits per page.
 pub const HITS: usize = 500;
 /// See [`HITS`].

@@ -15,7 +15,10 @@ use crate::format;
 const HEIGHT: f64 = 100.0;
 /// The width of a column, including the gap after it.
 const COLUMN: f64 = 10.0;
+/// The widest gap, and the share of the chart that a gap takes at most: a few wide columns stay
+/// close to each other.
 const GAP: f64 = 1.5;
+const GAP_SHARE: f64 = 0.004;
 /// The width of a bar.
 const BAR: f64 = 1000.0;
 
@@ -92,7 +95,14 @@ pub(crate) fn columns(
         );
     }
     for (place, column) in columns.iter().enumerate() {
-        draw_column(&mut svg, place, column, parts, top);
+        let left = COLUMN * place as f64;
+        draw_column(
+            &mut svg,
+            (left, GAP.min(width * GAP_SHARE)),
+            column,
+            parts,
+            top,
+        );
     }
     svg.push_str("</svg>");
     let every = every.max(1);
@@ -108,11 +118,17 @@ pub(crate) fn columns(
     }
 }
 
-fn draw_column(svg: &mut String, place: usize, column: &Column, parts: &[Part], top: u64) {
+fn draw_column(
+    svg: &mut String,
+    (left, gap): (f64, f64),
+    column: &Column,
+    parts: &[Part],
+    top: u64,
+) {
     if column.sum() == 0 {
         return;
     }
-    let left = COLUMN * place as f64 + GAP / 2.0;
+    let left = left + gap / 2.0;
     let mut above = HEIGHT;
     let mut hint = column.label.clone();
     svg.push_str("<g>");
@@ -128,7 +144,7 @@ fn draw_column(svg: &mut String, place: usize, column: &Column, parts: &[Part], 
                 "<rect class=\"{}\" x=\"{left}\" y=\"{above:.2}\" width=\"{}\" \
                  height=\"{height:.2}\"/>",
                 part.class,
-                COLUMN - GAP
+                COLUMN - gap
             ),
         );
         put(
@@ -261,7 +277,7 @@ mod tests {
             "{svg}"
         );
         assert!(
-            svg.contains("y=\"50.00\" width=\"8.5\" height=\"50.00\""),
+            svg.contains("y=\"50.00\" width=\"9.88\" height=\"50.00\""),
             "{svg}"
         );
         assert!(

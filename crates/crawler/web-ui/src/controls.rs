@@ -2,22 +2,22 @@
 //!
 //! First a preview shows the lines that the file will get, then the file is replaced in one step;
 //! the crawl applies it. A text is written only if [`control_file::read`] accepts it and
-//! the file has not changed since the preview. The file is the only way in: the form can only
-//! change what an editor can write there.
+//! the file has not changed since the preview. Pause and Resume need no preview: their button shows
+//! the lines, and they change one key of the file as it is. The file is the only way in: the form
+//! can only change what an editor can write there.
 
+pub(crate) mod file;
 mod form;
-mod lines;
+pub(crate) mod lines;
 
-use std::fs::File;
-use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 
 use askama::Template;
 use axum::Extension;
 use axum::extract::{Form, Query, State};
-use axum::http::{HeaderName, header};
-use axum::response::{IntoResponse, Redirect, Response};
+use axum::http::{HeaderMap, header};
+use axum::response::Redirect;
 use data_encoding::HEXLOWER;
 use disk::{Disk, SystemDisk};
 use policy::{
@@ -36,10 +36,6 @@ use crate::dashboard::frame::{Frame, Html, Refusal, Tab};
 use crate::filters;
 use crate::format::cut;
 
-/// The policy of pages with forms: with the usual one, browsers withhold the origin of a form, and
-/// some send nothing in its place.
-const REFERRER_POLICY: (HeaderName, &str) = (header::REFERRER_POLICY, "same-origin");
-
 /// The end of the controls' address after a change was written.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
@@ -50,8 +46,8 @@ pub(crate) struct ControlsQuery {
 /// A change, and the file that its preview was made of.
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct OrderForm {
-    #[serde(default)]
-    base: String,
+    /// The digest of the file that was previewed; `None` without a preview.
+    base: Option<String>,
     #[serde(flatten)]
     values: ControlForm,
 }
@@ -95,7 +91,7 @@ pub(crate) async fn show(
     State(dashboard): State<Arc<Dashboard>>,
     Extension(granted): Extension<Granted>,
     Query(query): Query<ControlsQuery>,
-) -> Result<Response, Refusal> {
+) -> Result<Html, Refusal> {
     let page = dashboard.answer(move |dashboard| {
         let text = read(&path(dashboard)?)?;
         let mistake = control_file::read(text.as_deref().unwrap_or_default()).err();
@@ -112,7 +108,7 @@ pub(crate) async fn show(
             written: query.written,
         })
     });
-    Ok(([REFERRER_POLICY], page.await?).into_response())
+    page.await
 }
 
 /// Shows the lines that a change writes.
@@ -120,7 +116,7 @@ pub(crate) async fn preview(
     State(dashboard): State<Arc<Dashboard>>,
     Extension(granted): Extension<Granted>,
     Form(form): Form<OrderForm>,
-) -> Result<Response, Refusal> {
+) -> Result<Html, Refusal> {
     let page = dashboard.answer(move |dashboard| {
         let before = read(&path(dashboard)?)?;
         let text = before.as_deref().unwrap_or_default();
@@ -145,20 +141,26 @@ pub(crate) async fn preview(
             }),
         }
     });
-    Ok(([REFERRER_POLICY], page.await?).into_response())
+    page.await
 }
 
-/// Writes a change into the file.
+/// Writes a change into the file. Without a preview, the answer is the page that has the button.
 pub(crate) async fn write(
     State(dashboard): State<Arc<Dashboard>>,
+    headers: HeaderMap,
     Form(form): Form<OrderForm>,
 ) -> Result<Redirect, Refusal> {
+    let target = match form.base {
+        None => page_before(&headers),
+        Some(_) => "/controls?written=true".to_owned(),
+    };
     let written = dashboard.answer(move |dashboard| {
         let lock = dashboard.write_lock.lock();
         let _lock = lock.unwrap_or_else(PoisonError::into_inner);
         let path = path(dashboard)?;
         let before = read(&path)?;
-        if digest(before.as_deref()) != form.base {
+        let is_other = |base: &String| *base != digest(before.as_deref());
+        if form.base.as_ref().is_some_and(is_other) {
             return Err(Refusal::Conflict(format!(
                 "{CONTROL} has changed since its preview: go back to the controls and try again."
             )));
@@ -179,7 +181,21 @@ pub(crate) async fn write(
         })
     });
     written.await?;
-    Ok(Redirect::to("/controls?written=true"))
+    Ok(Redirect::to(&target))
+}
+
+/// Returns the path and the question of the page that sent a form. It stays on this host: a path
+/// that begins with two slashes would not (RFC 3986, section 4.2).
+fn page_before(headers: &HeaderMap) -> String {
+    let referrer = headers.get(header::REFERER);
+    let referrer = referrer.and_then(|value| value.to_str().ok());
+    let behind_scheme = referrer.and_then(|url| url.split_once("://"));
+    let path = behind_scheme.and_then(|(_, rest)| rest.split_once('/'));
+    match path.map_or("", |(_, path)| path.trim_start_matches(['/', '\\'])) {
+        // A preview is not a page of its own.
+        path if path.starts_with("controls") => "/controls?written=true".to_owned(),
+        path => format!("/{path}"),
+    }
 }
 
 /// Returns the path of the file, or a refusal if no crawl reads it.
@@ -197,26 +213,8 @@ fn in_file(mistake: impl std::fmt::Display) -> Refusal {
     Refusal::Question(format!("{CONTROL}: {mistake}"))
 }
 
-/// Reads the file; `None` if it does not exist.
 fn read(path: &Path) -> Result<Option<String>, Refusal> {
-    let unreadable = |reason: String| {
-        let what = format!("cannot read {}: {reason}", path.display());
-        Refusal::Unavailable(what)
-    };
-    let file = match File::open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(unreadable(error.to_string())),
-    };
-    let mut text = String::new();
-    let length = file.take(MAX_BYTES + 1).read_to_string(&mut text);
-    match length {
-        Ok(length) if length as u64 > MAX_BYTES => {
-            Err(unreadable(format!("it exceeds {MAX_BYTES} bytes")))
-        }
-        Ok(_) => Ok(Some(text)),
-        Err(error) => Err(unreadable(error.to_string())),
-    }
+    file::read(path).map_err(Refusal::Unavailable)
 }
 
 /// Names a version of the file.

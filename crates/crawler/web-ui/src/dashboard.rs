@@ -17,13 +17,14 @@
 pub(crate) mod cluster;
 pub(crate) mod difference;
 pub(crate) mod duplicates;
-pub(crate) mod failures;
 pub(crate) mod frame;
 pub(crate) mod hosts;
 pub(crate) mod in_flight;
 pub(crate) mod overview;
 pub(crate) mod page;
+pub(crate) mod problems;
 pub(crate) mod search;
+pub(crate) mod selection;
 pub(crate) mod similar;
 pub(crate) mod skipped;
 
@@ -39,7 +40,8 @@ use web::{CanonicalForm, Clock, PageUrl};
 
 use crate::access::Granted;
 use crate::caps;
-use crate::dashboard::frame::{Frame, Refusal, Tab};
+use crate::controls::file::PauseButton;
+use crate::dashboard::frame::{CrawlState, Frame, Refusal, Tab};
 use crate::format::cut;
 use crate::in_flight::UrlsInFlight;
 use crate::live_statistics::{LiveStatistics, Look};
@@ -86,6 +88,9 @@ pub struct CrawlQueries {
     /// Reads the text of the page whose record is at an offset of an archive file; `None` if it has
     /// no text.
     pub text: ReadText,
+    /// Writes the visits that a filter takes as the CSV of `crawler export`. Reads the whole
+    /// journal. Refuses more than this number of bytes.
+    pub csv: WriteCsv,
 }
 
 /// A question about a URL, and its answer or the reason for a missing answer.
@@ -93,6 +98,10 @@ pub type Question<A> = Box<dyn Fn(&str) -> Result<A, String> + Send + Sync>;
 
 /// A reader of the text of the record at an offset of an archive file.
 pub type ReadText = Box<dyn Fn(&str, u64) -> Option<String> + Send + Sync>;
+
+/// A writer of the visits that a filter takes, up to a number of bytes.
+pub type WriteCsv =
+    Box<dyn Fn(&dyn Fn(&VisitRecord) -> bool, usize) -> Result<Vec<u8>, String> + Send + Sync>;
 
 /// The rule that decided on a URL.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -189,15 +198,39 @@ impl Dashboard {
 
     /// Returns the frame of a page.
     pub(crate) fn frame(&self, tab: Tab, granted: Granted, look: &Look<'_>) -> Frame {
+        let may_change = granted == Granted::Change;
+        let pause = self.pause_button();
+        let state = self.state(pause.as_ref(), look);
+        // A crawl that is complete has nothing to pause.
+        let is_offered =
+            |pause: &PauseButton| may_change && (pause.is_paused || state != CrawlState::Complete);
+        let damage = look.damage.map(|damage| cut(damage, caps::VALUE));
+        Frame {
+            title: cut(&self.crawl.title, caps::TEXT),
+            directory: cut(&self.crawl.directory.display().to_string(), caps::TEXT),
+            tab,
+            state,
+            pause: pause.filter(is_offered),
+            notices: damage.into_iter().collect(),
+            may_change,
+            is_live: !matches!(tab, Tab::Search | Tab::Elsewhere),
+        }
+    }
+
+    /// Returns the state of the crawl.
+    pub(crate) fn state(&self, pause: Option<&PauseButton>, look: &Look<'_>) -> CrawlState {
+        let is_running = machine::process(&self.crawl.state).is_some();
         let record = ControlRecord::of(&self.crawl.state).unwrap_or_default();
         let overrides = record.overrides().ok().flatten();
-        Frame::new(
-            tab,
-            &self.crawl.title,
-            granted == Granted::Change,
-            machine::process(&self.crawl.state).is_some(),
-            overrides.is_some_and(|overrides| overrides.pause),
-            look,
-        )
+        let is_paused = overrides.is_some_and(|overrides| overrides.pause);
+        let pauses = pause.map_or(is_paused, |pause| pause.is_paused);
+        CrawlState::of(is_running, is_paused, pauses, look.statistics.counts())
+    }
+
+    /// Returns the button that pauses or resumes the crawl; `None` if its control.toml cannot be
+    /// changed.
+    pub(crate) fn pause_button(&self) -> Option<PauseButton> {
+        let takes_actions = self.crawl.takes_actions;
+        takes_actions.then(|| PauseButton::of(&self.crawl.directory))?
     }
 }

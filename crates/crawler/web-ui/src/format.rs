@@ -1,5 +1,6 @@
 //! Numbers, sizes, times and text from the web, as people read them.
 
+use std::cmp::Ordering;
 use std::time::Duration;
 
 use bytesize::ByteSize;
@@ -77,6 +78,34 @@ pub(crate) fn share(part: u64, whole: u64) -> String {
     }
 }
 
+/// Compares two texts as people sort them: numbers in them by their value, so `/p/2` is before
+/// `/p/10`.
+pub(crate) fn natural(one: &str, other: &str) -> Ordering {
+    let (mut rest, mut other_rest) = (one, other);
+    loop {
+        let (part, other_part) = (leading(rest), leading(other_rest));
+        let numbers = [part, other_part].map(|part| part.starts_with(|c: char| c.is_ascii_digit()));
+        let order = match numbers {
+            [true, true] => {
+                let [number, other] = [part, other_part].map(|part| part.trim_start_matches('0'));
+                number.len().cmp(&other.len()).then(number.cmp(other))
+            }
+            _ => part.cmp(other_part),
+        };
+        if order.is_ne() || part.is_empty() {
+            return order.then_with(|| one.cmp(other));
+        }
+        (rest, other_rest) = (&rest[part.len()..], &other_rest[other_part.len()..]);
+    }
+}
+
+/// Returns the digits that a text begins with, or the part before its first digit.
+fn leading(text: &str) -> &str {
+    let is_number = text.starts_with(|c: char| c.is_ascii_digit());
+    let end = text.find(|c: char| c.is_ascii_digit() != is_number);
+    &text[..end.unwrap_or(text.len())]
+}
+
 /// Cuts text from the web so that it takes at most `cap` bytes where it is shown, with its escapes.
 /// A text that is cut ends in an ellipsis.
 #[must_use]
@@ -129,6 +158,16 @@ mod tests {
         assert_eq!(seconds(3_661.4), "1h 1m 1s");
         assert_eq!(seconds(-1.0), "");
         assert_eq!(seconds(f64::INFINITY), "");
+    }
+
+    #[test]
+    fn numbers_in_a_text_are_sorted_by_their_value() {
+        let mut urls = ["/p/10", "/p/2", "/p/02x", "/p/1", "/p/", "/o/99", "/p/2/b"];
+        urls.sort_by(|one, other| natural(one, other));
+        assert_eq!(
+            urls,
+            ["/o/99", "/p/", "/p/1", "/p/2", "/p/2/b", "/p/02x", "/p/10"]
+        );
     }
 
     #[test]

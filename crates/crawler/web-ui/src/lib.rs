@@ -41,7 +41,7 @@ mod server;
 
 pub use access::{MAX_TOKEN, MIN_TOKEN, Token, TokenError};
 pub use dashboard::{
-    CrawlQueries, Explanation, JudgedPair, Question, ReadText, SimilarPage, WatchedCrawl,
+    CrawlQueries, Explanation, JudgedPair, Question, ReadText, SimilarPage, WatchedCrawl, WriteCsv,
 };
 pub use format::cut;
 pub use metrics::{METRICS, Metric, MetricKind};

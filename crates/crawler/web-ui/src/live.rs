@@ -22,7 +22,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Interval, MissedTickBehavior};
 
 use crate::dashboard::Dashboard;
-use crate::machine;
+use crate::dashboard::frame::CrawlState;
 
 /// Streams at a time.
 pub(crate) const MAX_VIEWERS: usize = 16;
@@ -37,7 +37,7 @@ struct Viewer {
     dashboard: Arc<Dashboard>,
     ticks: Interval,
     ticks_left: u32,
-    seen: Option<(Position, bool)>,
+    seen: Option<(Position, CrawlState)>,
     _place: OwnedSemaphorePermit,
 }
 
@@ -86,8 +86,8 @@ impl Viewer {
             self.ticks_left = self.ticks_left.checked_sub(1)?;
             self.ticks.tick().await;
             let look = |dashboard: &Dashboard| {
-                let is_running = machine::process(&dashboard.crawl.state).is_some();
-                Ok(dashboard.look(|look| (look.position, is_running)))
+                let pause = dashboard.pause_button();
+                Ok(dashboard.look(|look| (look.position, dashboard.state(pause.as_ref(), look))))
             };
             let Ok(found) = self.dashboard.answer(look).await else {
                 continue;

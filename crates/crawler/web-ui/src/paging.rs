@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use crate::caps;
+
 /// The place of a page in its list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Paging {
@@ -75,6 +77,12 @@ impl Paging {
             false => format!("{path}?{parameters}&from={from}"),
         }
     }
+}
+
+/// Divides a list into the entries that are shown at once, and the folded ones.
+pub(crate) fn folded<T>(list: &impl AsRef<[T]>) -> (&[T], &[T]) {
+    let list = list.as_ref();
+    list.split_at(list.len().min(caps::OPEN))
 }
 
 /// Returns the parameter `q` with this text; empty if the text is empty.

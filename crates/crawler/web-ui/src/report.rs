@@ -27,8 +27,8 @@ use web::Timestamp;
 pub use self::gather::{Beside, BrokenLinkCollector};
 pub use self::hosts::{HostLine, HostSums, Hosts, Politeness};
 pub use self::links::{
-    BrokenLink, BrokenLinks, CutVisits, ExcludedLinks, Failure, Failures, Pattern, PatternExample,
-    Patterns, Skipped, SkippedKind,
+    CutVisits, ExcludedLinks, Failures, ListedUrl, Pattern, PatternExample, Patterns, Skipped,
+    SkippedKind, UrlList,
 };
 pub use self::report_counts::{Count, ReportCounts};
 pub use self::summary::Setting;
@@ -63,8 +63,15 @@ pub struct Report {
     pub languages: ReportCounts,
     /// Failures.
     pub failures: Failures,
-    /// Links to pages that do not exist.
-    pub broken_links: BrokenLinks,
+    /// Links to pages that do not exist: they are gone (404, 410), or their host did not respond.
+    /// The first ones, by the page that has the link.
+    pub broken_links: UrlList,
+    /// Redirects, the newest first.
+    pub redirects: UrlList,
+    /// Visits that a limit cut, the newest first.
+    pub truncated: UrlList,
+    /// Pages that need their scripts, which were not run, the newest first.
+    pub need_scripts: UrlList,
     /// URLs that were seen and not visited.
     pub skipped: Skipped,
     /// URL patterns that bring little, or were closed.
@@ -93,7 +100,10 @@ struct ReportPage<'a> {
     types: &'a ReportCounts,
     languages: &'a ReportCounts,
     failures: &'a Failures,
-    broken_links: &'a BrokenLinks,
+    broken_links: &'a UrlList,
+    redirects: &'a UrlList,
+    truncated: &'a UrlList,
+    need_scripts: &'a UrlList,
     skipped: &'a Skipped,
     patterns: &'a Patterns,
     politeness: &'a Politeness,
@@ -121,6 +131,9 @@ impl Report {
             languages: &self.languages,
             failures: &self.failures,
             broken_links: &self.broken_links,
+            redirects: &self.redirects,
+            truncated: &self.truncated,
+            need_scripts: &self.need_scripts,
             skipped: &self.skipped,
             patterns: &self.patterns,
             politeness: &self.politeness,

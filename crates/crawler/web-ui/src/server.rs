@@ -25,8 +25,8 @@ use web::Clock;
 use crate::access::{self, Access, Token};
 use crate::dashboard::frame::Refusal;
 use crate::dashboard::{
-    Dashboard, WatchedCrawl, cluster, difference, duplicates, failures, hosts, in_flight, overview,
-    page, search, similar, skipped,
+    Dashboard, WatchedCrawl, cluster, difference, duplicates, hosts, in_flight, overview, page,
+    problems, search, similar, skipped,
 };
 use crate::live::{self, Places};
 use crate::{controls, metrics};
@@ -145,7 +145,8 @@ fn router(crawl: WatchedCrawl, clock: Clock, access: Access) -> Router {
         .route("/hosts", get(hosts::show))
         .route("/duplicates", get(duplicates::show))
         .route("/cluster", get(cluster::show))
-        .route("/failures", get(failures::show))
+        .route("/problems", get(problems::show))
+        .route("/visits.csv", get(problems::csv))
         .route("/skipped", get(skipped::show))
         .route("/search", get(search::show))
         .route("/page", get(page::show))

@@ -20,6 +20,7 @@
   }
 
   function takeOver(fresh) {
+    document.title = fresh.title;
     for (const old of document.querySelectorAll("[data-live]")) {
       const name = CSS.escape(old.dataset.live);
       const found = fresh.querySelector(`[data-live="${name}"]`);
@@ -57,12 +58,28 @@
     }
   }
 
+  // A stream ends every few minutes, and the browser opens it again: only a server that does not
+  // answer is lost.
+  async function showIfLost() {
+    const answer = await fetch("/healthz").catch(() => null);
+    const lost = document.getElementById("lost");
+    if (lost !== null) {
+      lost.hidden = answer !== null;
+    }
+    const state = document.querySelector('[data-live="state"]');
+    if (answer === null && state !== null) {
+      state.textContent = "not connected";
+    }
+  }
+
   function listen() {
     if (source !== null || document.hidden || document.querySelector("main [data-live]") === null) {
       return;
     }
     source = new EventSource("/events");
     source.addEventListener("change", refresh);
+    source.addEventListener("open", showIfLost);
+    source.addEventListener("error", showIfLost);
   }
 
   function stop() {

@@ -210,7 +210,7 @@ fn views(crawler: &Path, directory: &Path, options: &Options) -> Result<(), Fail
         "/hosts?from=5000",
         "/hosts?q=77",
         "/duplicates",
-        "/failures",
+        "/problems",
         "/skipped",
         "/search",
         "/controls",

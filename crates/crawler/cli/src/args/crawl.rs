@@ -33,8 +33,8 @@ pub(crate) struct RunArgs {
     /// Final summary on standard output: text or json [default: text]
     #[arg(long, value_name = "FORM", help_heading = "Output")]
     pub(crate) summary: Option<SummaryForm>,
-    /// Serve a dashboard while the crawl runs, like `crawler serve`, and print its URL [default
-    /// ADDR: a free port of this machine]
+    /// Serve a dashboard while the crawl runs, like `crawler serve`, and print its URL; on a
+    /// terminal, it stays until Ctrl-C [default ADDR: a free port of this machine]
     #[arg(
         long,
         value_name = "ADDR",

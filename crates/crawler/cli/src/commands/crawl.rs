@@ -4,6 +4,7 @@ mod greeting;
 mod listening;
 mod outcome;
 mod remedies;
+mod served_dashboard;
 mod session;
 
 use std::path::Path;
@@ -34,10 +35,20 @@ pub(super) fn run_as(args: &CrawlArgs, node: Option<Node>) -> Result<SessionEnd,
     let out = session.settings.out.clone();
     let runtime = runtime()?;
     let outcome = runtime.block_on(session.run());
-    // Visits that a second interrupt abandoned are not waited for.
-    runtime.shutdown_background();
+    let staying = match outcome.dashboard {
+        Some(dashboard) => Some((dashboard, runtime)),
+        None => {
+            // Visits that a second interrupt abandoned are not waited for.
+            runtime.shutdown_background();
+            None
+        }
+    };
     if let (Some(command), Some(summary)) = (&args.run.on_finish, outcome.summary) {
         run_on_finish(command, &out, &summary, args.run.verbosity().is_quiet());
+    }
+    if let Some((dashboard, runtime)) = staying {
+        runtime.block_on(dashboard.stay());
+        runtime.shutdown_background();
     }
     outcome.end
 }

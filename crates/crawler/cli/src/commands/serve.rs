@@ -3,10 +3,13 @@
 //! Both work in the same way: the server reads the directory of a crawl, and does not use the state
 //! of a crawl in this process.
 
+use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::path::Path;
 
+use export::{ExportFault, ExportInfo, Form, TableWriter, VISITS, Visits};
 use inspect::{pair, report, similar, why};
+use journal::{StoreFault, VisitRecord};
 use messages::{CommandError, fault, say, usage};
 use settings::read_again::ArchivedPages;
 use settings::{Settings, crawl_directory, input, machine};
@@ -57,7 +60,7 @@ async fn serve(
     let mut interrupt = register(SignalKind::interrupt())?;
     let mut terminate = register(SignalKind::terminate())?;
     let token = token(args.token_file.as_deref())?;
-    let crawl = watched(settings, is_replica)?;
+    let crawl = watched(settings, report::title(settings), is_replica)?;
     let server = open_dashboard(crawl, args.listen.0, token, machine::clock()).await?;
     announce(&server);
     tokio::select! {
@@ -68,14 +71,16 @@ async fn serve(
     Ok(())
 }
 
-/// Opens the dashboard of the crawl in `settings.out`, which need not exist yet.
+/// Opens the dashboard of the crawl in `settings.out`, which need not exist yet. `title` names it.
 pub(super) async fn open(
     settings: &Settings,
+    title: String,
     listen: SocketAddr,
     token_file: Option<&Path>,
     clock: Clock,
 ) -> Result<DashboardServer, CommandError> {
-    open_dashboard(watched(settings, false)?, listen, token(token_file)?, clock).await
+    let crawl = watched(settings, title, false)?;
+    open_dashboard(crawl, listen, token(token_file)?, clock).await
 }
 
 async fn open_dashboard(
@@ -121,7 +126,7 @@ fn token(file: Option<&Path>) -> Result<Token, CommandError> {
 }
 
 /// Waits for a signal that ends the command.
-async fn ended() {
+pub(super) async fn ended() {
     let mut interrupt = signals::unless_ignored(SignalKind::interrupt());
     let mut terminate = signals::unless_ignored(SignalKind::terminate());
     tokio::select! {
@@ -131,13 +136,17 @@ async fn ended() {
 }
 
 /// Returns the crawl as the dashboard sees it. A replica of a shared crawl does not accept actions.
-fn watched(settings: &Settings, is_replica: bool) -> Result<WatchedCrawl, CommandError> {
+fn watched(
+    settings: &Settings,
+    title: String,
+    is_replica: bool,
+) -> Result<WatchedCrawl, CommandError> {
     let directory = settings.out.clone();
     let archive = crawl_directory::archive(&directory);
     Ok(WatchedCrawl {
         state: crawl_directory::state(&directory),
         search: crawl_directory::search_index(&directory),
-        title: report::title(settings),
+        title,
         settings: report::shown_settings(settings)?,
         min_delays: report::min_delays(settings),
         form: settings.canonical_form(),
@@ -152,6 +161,7 @@ fn watched(settings: &Settings, is_replica: bool) -> Result<WatchedCrawl, Comman
 fn queries(settings: &Settings, directory: &Path) -> CrawlQueries {
     let archive = ArchivedPages::of(settings).archive;
     let [of_why, of_similar, of_pair] = [(); 3].map(|()| directory.to_owned());
+    let state = crawl_directory::state(directory);
     CrawlQueries {
         explain: Box::new(move |url| {
             let explained = why::explain(&of_why, url);
@@ -173,5 +183,55 @@ fn queries(settings: &Settings, directory: &Path) -> CrawlQueries {
             })
         }),
         text: Box::new(move |file, offset| archive.indexed_text_at(file, offset)),
+        csv: Box::new(move |takes, most| csv_of(&state, takes, most)),
     }
+}
+
+/// The beginning of a table as CSV, which has no place for metadata.
+const ABOUT: ExportInfo = ExportInfo {
+    version: env!("CARGO_PKG_VERSION"),
+    algorithm: neardup::ALGORITHM,
+    zero_key: false,
+    options: &[],
+};
+
+/// Bytes in memory, up to a maximum.
+struct Bounded {
+    bytes: Vec<u8>,
+    most: usize,
+}
+
+impl Write for Bounded {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let most = self.most;
+        if self.bytes.len() + bytes.len() > most {
+            let long = format!("the list exceeds {most} bytes: `crawler export` writes all visits");
+            return Err(io::Error::other(long));
+        }
+        self.bytes.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Returns the visits that a filter takes as CSV.
+fn csv_of(
+    state: &Path,
+    takes: &dyn Fn(&VisitRecord) -> bool,
+    most: usize,
+) -> Result<Vec<u8>, String> {
+    let unreadable = |fault: StoreFault| fault.to_string();
+    let unwritten = |fault: ExportFault| fault.to_string();
+    let bytes = Vec::new();
+    let table = TableWriter::begin(Form::Csv, VISITS, &ABOUT, Bounded { bytes, most });
+    let mut table = table.map_err(unwritten)?;
+    for visit in Visits::open(state, false).map_err(unreadable)? {
+        let visit = visit.map_err(unreadable)?;
+        if takes(&visit.record) {
+            table.write(&visit.fields()).map_err(unwritten)?;
+        }
+    }
+    Ok(table.finish().map_err(unwritten)?.bytes)
 }

@@ -53,6 +53,14 @@ pub(crate) struct Values {
 }
 
 impl ControlForm {
+    /// Returns the form that pauses or resumes the crawl.
+    pub(crate) fn of_pause(pause: bool) -> Self {
+        Self {
+            pause: Some(pause.to_string()),
+            ..Self::default()
+        }
+    }
+
     /// Returns the text of the file with these changes. They are not checked.
     ///
     /// # Errors

@@ -4,11 +4,12 @@
 use askama::Template;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use statistics::Counts;
 
 use crate::caps;
+use crate::controls::file::PauseButton;
 use crate::filters;
 use crate::format::cut;
-use crate::live_statistics::Look;
 
 /// A page in the navigation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,7 +18,7 @@ pub(crate) enum Tab {
     InFlight,
     Hosts,
     Duplicates,
-    Failures,
+    Problems,
     Skipped,
     Search,
     Controls,
@@ -32,20 +33,76 @@ impl Tab {
         (Self::InFlight, "/in-flight", "In flight"),
         (Self::Hosts, "/hosts", "Hosts"),
         (Self::Duplicates, "/duplicates", "Duplicates"),
-        (Self::Failures, "/failures", "Failures"),
+        (Self::Problems, "/problems", "Problems"),
         (Self::Skipped, "/skipped", "Skipped"),
         (Self::Search, "/search", "Search"),
         (Self::Controls, "/controls", "Controls"),
     ];
 }
 
+/// The state of a crawl, as the dashboard names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CrawlState {
+    Running,
+    Paused,
+    /// Its control.toml pauses it, which it has not applied yet.
+    Pausing,
+    /// Its control.toml no longer pauses it, which it has not applied yet.
+    Resuming,
+    /// No process runs it, and no URL waits.
+    Complete,
+    /// No process runs it, and URLs wait.
+    Stopped,
+    /// No process has run it.
+    NotBegun,
+}
+
+impl CrawlState {
+    /// Returns the state. `is_paused` is in effect, `pauses` is in the file.
+    pub(crate) fn of(is_running: bool, is_paused: bool, pauses: bool, counts: &Counts) -> Self {
+        match (is_running, is_paused, pauses) {
+            (true, false, false) => Self::Running,
+            (true, true, true) => Self::Paused,
+            (true, false, true) => Self::Pausing,
+            (true, true, false) => Self::Resuming,
+            (false, ..) if counts.begun_at.is_none() => Self::NotBegun,
+            (false, ..) if counts.queued > 0 => Self::Stopped,
+            (false, ..) => Self::Complete,
+        }
+    }
+
+    /// Returns the state in words.
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Paused => "paused",
+            Self::Pausing => "pausing",
+            Self::Resuming => "resuming",
+            Self::Complete => "complete",
+            Self::Stopped => "stopped",
+            Self::NotBegun => "not begun",
+        }
+    }
+
+    /// Returns true if a process runs the crawl.
+    pub(crate) const fn is_running(self) -> bool {
+        matches!(
+            self,
+            Self::Running | Self::Paused | Self::Pausing | Self::Resuming
+        )
+    }
+}
+
 /// The frame of a page: its heading, its navigation and its notices.
 #[derive(Clone, Debug)]
 pub(crate) struct Frame {
     pub(crate) title: String,
+    /// The directory of the crawl, as commands name it.
+    pub(crate) directory: String,
     pub(crate) tab: Tab,
-    /// `running`, `paused` or `not running`.
-    pub(crate) state: &'static str,
+    pub(crate) state: CrawlState,
+    /// The button that pauses or resumes the crawl; `None` if the viewer cannot.
+    pub(crate) pause: Option<PauseButton>,
     pub(crate) notices: Vec<String>,
     /// True if the viewer has the token.
     pub(crate) may_change: bool,
@@ -54,29 +111,6 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    pub(crate) fn new(
-        tab: Tab,
-        title: &str,
-        may_change: bool,
-        is_running: bool,
-        is_paused: bool,
-        look: &Look<'_>,
-    ) -> Self {
-        let damage = look.damage.map(|damage| cut(damage, caps::VALUE));
-        Self {
-            title: cut(title, caps::TEXT),
-            tab,
-            state: match (is_running, is_paused) {
-                (true, false) => "running",
-                (true, true) => "paused",
-                (false, _) => "not running",
-            },
-            notices: damage.into_iter().collect(),
-            may_change,
-            is_live: !matches!(tab, Tab::Search | Tab::Elsewhere),
-        }
-    }
-
     /// Returns the frame of a page that stays as it is.
     pub(crate) fn still(self) -> Self {
         Self {

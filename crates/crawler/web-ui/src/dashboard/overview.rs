@@ -1,4 +1,5 @@
-//! The overview: counts, rates, the timeline and the machine.
+//! The overview: counts, rates, URLs that need work, the newest pages, the timeline and the
+//! machine.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,13 +11,14 @@ use policy::{
     RuntimeOverrides,
     control_file::{self, ControlRecord},
 };
-use statistics::{Counts, TimelinePoint};
+use statistics::{Counts, Newest, RecentVisit, TimelinePoint};
 use web::Timestamp;
 
+use super::selection::Listing;
 use super::{Dashboard, in_flight};
 use crate::access::Granted;
 use crate::caps;
-use crate::dashboard::frame::{Frame, Html, Refusal, Tab};
+use crate::dashboard::frame::{CrawlState, Frame, Html, Refusal, Tab};
 use crate::filters;
 use crate::format::{self, cut};
 use crate::machine::MachineValues;
@@ -30,6 +32,10 @@ const RECENT: Duration = Duration::from_secs(300);
 #[template(path = "dashboard/overview.html")]
 struct OverviewPage<'a> {
     frame: Frame,
+    linked: bool,
+    /// Kinds of URLs that need work, each with its number.
+    problems: Vec<(Listing, u64)>,
+    newest: Vec<PageRow>,
     summary: &'a Counts,
     timeline: &'a Timeline,
     status_codes: &'a ReportCounts,
@@ -42,6 +48,13 @@ struct OverviewPage<'a> {
     rates: Rates,
     /// The overrides in force, in words.
     in_force: Option<String>,
+}
+
+/// A page that was fetched.
+struct PageRow {
+    url: String,
+    verdict: &'static str,
+    at: Timestamp,
 }
 
 /// The speed of a crawl in its last minutes.
@@ -74,6 +87,14 @@ impl Rates {
         }
     }
 
+    /// Returns the time that the waiting URLs take at this speed; `None` if nothing moves.
+    fn time_left(&self, waiting: u64) -> Option<String> {
+        let minutes = waiting as f64 / self.pages;
+        let is_known = waiting > 0 && self.pages > 0.0;
+        let left = Duration::try_from_secs_f64(minutes * 60.0).ok();
+        left.filter(|_| is_known).map(format::whole_seconds)
+    }
+
     /// Formats the pages per minute, with one decimal below ten.
     fn pages_a_minute(&self) -> String {
         match self.pages {
@@ -103,8 +124,19 @@ fn of(dashboard: &Dashboard, granted: Granted) -> Result<Html, Refusal> {
     dashboard.look(|look| {
         let statistics = look.statistics;
         let counts = statistics.counts();
+        let problems = Listing::PROBLEMS.into_iter();
+        let problems = problems.filter_map(|kind| Some((kind, kind.total(statistics)?)));
+        let newest = statistics.newest(Newest::Pages).take(caps::NEWEST);
+        let frame = dashboard.frame(Tab::Overview, granted, look);
+        let rates = match frame.state {
+            CrawlState::Running => Rates::of(statistics.timeline(), counts.begun_at, look.now),
+            _ => Rates::default(),
+        };
         Html::of(&OverviewPage {
-            frame: dashboard.frame(Tab::Overview, granted, look),
+            frame,
+            linked: true,
+            problems: problems.filter(|(_, urls)| *urls > 0).collect(),
+            newest: newest.map(page_row).collect(),
             summary: counts,
             timeline: &gather::timeline(statistics),
             status_codes: &gather::report_counts(statistics.status_codes()),
@@ -113,10 +145,18 @@ fn of(dashboard: &Dashboard, granted: Granted) -> Result<Html, Refusal> {
             settings: &gather::settings(crawl.settings.clone()),
             machine,
             in_flight: in_flight::count(look, machine.process.is_some()),
-            rates: Rates::of(statistics.timeline(), counts.begun_at, look.now),
+            rates,
             in_force,
         })
     })
+}
+
+fn page_row(visit: &RecentVisit) -> PageRow {
+    PageRow {
+        url: cut(&visit.url, caps::ADDRESS),
+        verdict: visit.verdict.as_str(),
+        at: visit.at,
+    }
 }
 
 #[cfg(test)]
@@ -149,5 +189,8 @@ mod tests {
         assert_eq!(rates(0, 60), Rates::default());
         assert_eq!(rates(0, 10).pages_a_minute(), "40");
         assert_eq!(rates(0, 60).pages_a_minute(), "0.0");
+        assert_eq!(rates(0, 10).time_left(60).as_deref(), Some("1m 30s"));
+        assert_eq!(rates(0, 10).time_left(0), None);
+        assert_eq!(rates(0, 60).time_left(60), None);
     }
 }

@@ -10,12 +10,12 @@ use store::{PatternReport, PatternState};
 use web::UrlKey;
 
 use super::{
-    BrokenLink, BrokenLinks, Cluster, Clusters, CutVisits, Duplicate, ExcludedLinks, Failure,
-    Failures, HostLine, HostSums, Hosts, Pattern, PatternExample, Patterns, Point, Politeness,
-    Report, ReportCounts, Setting, Skipped, SkippedKind, Timeline, Verdicts,
+    Cluster, Clusters, CutVisits, Duplicate, ExcludedLinks, Failures, HostLine, HostSums, Hosts,
+    ListedUrl, Pattern, PatternExample, Patterns, Point, Politeness, Report, ReportCounts, Setting,
+    Skipped, SkippedKind, Timeline, UrlList, Verdicts,
 };
 use crate::caps;
-use crate::format::cut;
+use crate::format::{cut, natural};
 use crate::min_delays::MinDelays;
 
 /// Everything in a report that the statistics do not have.
@@ -30,7 +30,7 @@ pub struct Beside {
     /// The shortest waits of hosts.
     pub min_delays: MinDelays,
     /// Links to pages that do not exist.
-    pub broken_links: BrokenLinks,
+    pub broken_links: UrlList,
     /// The check of waits between requests.
     pub politeness: Politeness,
 }
@@ -61,8 +61,11 @@ impl Report {
             status_codes: report_counts(statistics.status_codes()),
             types: report_counts(statistics.types()),
             languages: report_counts(statistics.languages()),
-            failures: failures(statistics, caps::FAILURES),
+            failures: failures(statistics),
             broken_links,
+            redirects: urls(statistics, Newest::Redirects),
+            truncated: urls(statistics, Newest::Truncated),
+            need_scripts: urls(statistics, Newest::NeedScripts),
             skipped: skipped(statistics),
             patterns: patterns(statistics, caps::PATTERNS),
             politeness: Politeness {
@@ -162,20 +165,29 @@ pub(crate) fn verdicts(statistics: &CrawlStatistics) -> Verdicts {
 
 /// Gathers the section `clusters`.
 pub(crate) fn clusters(statistics: &CrawlStatistics) -> Clusters {
-    let largest = statistics.clusters().largest().into_iter();
-    let listed = largest.take(caps::CLUSTERS).map(|cluster| Cluster {
-        original: cut(cluster.original.as_str(), caps::URL),
-        of_earlier: cluster.of_earlier,
-        duplicates: cluster.duplicates,
-        examples: cluster
-            .examples
-            .iter()
-            .take(caps::EXAMPLES)
-            .map(duplicate)
-            .collect(),
+    let mut largest = statistics.clusters().largest();
+    largest.retain(|cluster| cluster.duplicates > 1);
+    largest.sort_by(|one, other| {
+        let order = other.duplicates.cmp(&one.duplicates);
+        order.then_with(|| natural(one.original.as_str(), other.original.as_str()))
     });
+    let listed = largest
+        .into_iter()
+        .take(caps::CLUSTERS)
+        .map(|cluster| Cluster {
+            original: cut(cluster.original.as_str(), caps::URL),
+            of_earlier: cluster.of_earlier,
+            duplicates: cluster.duplicates,
+            examples: cluster
+                .examples
+                .iter()
+                .take(caps::EXAMPLES)
+                .map(duplicate)
+                .collect(),
+        });
     Clusters {
         total: statistics.clusters().count(),
+        larger: statistics.clusters().larger(),
         listed: listed.collect(),
     }
 }
@@ -195,20 +207,52 @@ pub(crate) fn report_counts(counts: &NameCounts) -> ReportCounts {
     ReportCounts::of(counts.sorted(), counts.other())
 }
 
-/// Gathers the failures, and lists at most `most`.
-pub(crate) fn failures(statistics: &CrawlStatistics, most: usize) -> Failures {
+/// Gathers the failures. Broken links have a section of their own.
+fn failures(statistics: &CrawlStatistics) -> Failures {
     let newest = statistics.newest(Newest::Failures);
-    let newest = newest.filter(|visit| !visit.is_requisite);
-    let newest = newest.take(most).map(|visit| Failure {
-        url: cut(&visit.url, caps::URL),
-        at: visit.at,
-        status: visit.status,
-        reason: cut(visit.reason.as_deref().unwrap_or_default(), caps::TEXT),
-    });
+    let newest = newest.filter(|visit| !visit.is_requisite && !is_gone(visit.status));
     Failures {
         total: statistics.totals().failed,
         kinds: report_counts(statistics.failure_kinds()),
-        newest: newest.collect(),
+        newest: newest.take(caps::FAILURES).map(in_report).collect(),
+    }
+}
+
+/// Gathers the newest visits of a kind.
+fn urls(statistics: &CrawlStatistics, kind: Newest) -> UrlList {
+    let newest = statistics.newest(kind).take(caps::PROBLEMS);
+    UrlList {
+        total: statistics.total_of(kind),
+        listed: newest.map(in_report).collect(),
+    }
+}
+
+fn in_report(visit: &RecentVisit) -> ListedUrl {
+    listed_url(visit, caps::URL)
+}
+
+/// Returns a visit as lists show it, with URLs of at most `most` bytes.
+pub(crate) fn listed_url(visit: &RecentVisit, most: usize) -> ListedUrl {
+    ListedUrl {
+        url: cut(&visit.url, most),
+        via: visit.via.as_ref().map(|via| cut(via, most)),
+        at: visit.at,
+        status: visit.status,
+        reason: cut(&problem(visit), caps::TEXT),
+    }
+}
+
+/// Says what is wrong with a visit.
+pub(crate) fn problem(visit: &RecentVisit) -> String {
+    let losses = visit.cuts.iter();
+    let losses = losses.map(|limit| format!("{limit}: {}", limit.loss()));
+    let losses: Vec<String> = losses.collect();
+    match (&visit.reason, &visit.target) {
+        (Some(reason), _) if !visit.verdict.is_page() => reason.to_string(),
+        (_, Some(target)) => format!("redirects to {target}"),
+        _ if !losses.is_empty() => losses.join("; "),
+        _ if visit.needs_scripts => "next to no text without its scripts".to_owned(),
+        (reason, None) => reason.as_deref().unwrap_or_default().to_owned(),
     }
 }
 
@@ -325,7 +369,7 @@ fn pattern(report: &PatternReport<'_>) -> Pattern {
 #[derive(Clone, Debug, Default)]
 pub struct BrokenLinkCollector {
     total: u64,
-    listed: HashMap<UrlKey, BrokenLink>,
+    listed: HashMap<UrlKey, ListedUrl>,
 }
 
 impl BrokenLinkCollector {
@@ -336,7 +380,8 @@ impl BrokenLinkCollector {
                 self.total += 1;
                 if self.listed.len() < caps::BROKEN_LINKS {
                     let visit = &settled.visit.record;
-                    self.listed.insert(visit.url.key(), broken_link(visit));
+                    let listed = in_report(&RecentVisit::of(visit));
+                    self.listed.insert(visit.url.key(), listed);
                 }
             }
             Record::Revoked { visit, .. } if is_broken(visit) => {
@@ -350,10 +395,14 @@ impl BrokenLinkCollector {
 
     /// Returns the links, by the page that has them.
     #[must_use]
-    pub fn links(self) -> BrokenLinks {
-        let mut listed: Vec<BrokenLink> = self.listed.into_values().collect();
-        listed.sort_by(|one, two| one.via.cmp(&two.via).then_with(|| one.url.cmp(&two.url)));
-        BrokenLinks {
+    pub fn links(self) -> UrlList {
+        let mut listed: Vec<ListedUrl> = self.listed.into_values().collect();
+        let via = |one: &ListedUrl| one.via.clone().unwrap_or_default();
+        listed.sort_by(|one, two| {
+            let by_page = natural(&via(one), &via(two));
+            by_page.then_with(|| natural(&one.url, &two.url))
+        });
+        UrlList {
             total: self.total,
             listed,
         }
@@ -362,14 +411,10 @@ impl BrokenLinkCollector {
 
 /// Returns true for a URL that is gone, or whose host never answered.
 fn is_broken(visit: &VisitRecord) -> bool {
-    visit.fate == Fate::Failed && matches!(visit.status, None | Some(404 | 410))
+    visit.fate == Fate::Failed && is_gone(visit.status)
 }
 
-fn broken_link(visit: &VisitRecord) -> BrokenLink {
-    BrokenLink {
-        url: cut(visit.url.as_str(), caps::URL),
-        via: visit.via.as_ref().map(|via| cut(via.as_str(), caps::URL)),
-        status: visit.status,
-        reason: cut(&visit.reason_text().unwrap_or_default(), caps::TEXT),
-    }
+/// Returns true if a failure with this status is a broken link.
+pub(crate) fn is_gone(status: Option<u16>) -> bool {
+    matches!(status, None | Some(404 | 410))
 }

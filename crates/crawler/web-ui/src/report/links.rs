@@ -5,11 +5,13 @@ use web::Timestamp;
 
 use super::report_counts::{Count, ReportCounts};
 
-/// A URL that could not be fetched.
+/// A URL that needs work, in a list.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Failure {
+pub struct ListedUrl {
     /// The URL, cut.
     pub url: String,
+    /// The first page that was found to link to it, cut; `None` for a seed.
+    pub via: Option<String>,
     /// The time of the last request.
     #[serde(serialize_with = "super::rfc_3339")]
     pub at: Timestamp,
@@ -19,6 +21,22 @@ pub struct Failure {
     pub reason: String,
 }
 
+/// URLs with one need of work: their number, and some of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct UrlList {
+    /// Their number.
+    pub total: u64,
+    /// The URLs that are listed.
+    pub listed: Vec<ListedUrl>,
+}
+
+impl UrlList {
+    /// Returns the number of URLs that are listed.
+    pub(crate) fn shown(&self) -> u64 {
+        self.listed.len() as u64
+    }
+}
+
 /// URLs that could not be fetched.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Failures {
@@ -26,44 +44,8 @@ pub struct Failures {
     pub total: u64,
     /// Failures by kind.
     pub kinds: ReportCounts,
-    /// The newest first, at most [`crate::caps::FAILURES`].
-    pub newest: Vec<Failure>,
-}
-
-impl Failures {
-    /// Returns the number of failures that are listed.
-    pub(crate) fn shown(&self) -> u64 {
-        self.newest.len() as u64
-    }
-}
-
-/// A link to a page that does not exist.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct BrokenLink {
-    /// The target of the link, cut.
-    pub url: String,
-    /// The first page that was found to have the link, cut; `None` for a seed.
-    pub via: Option<String>,
-    /// The status code of the answer, if there was one.
-    pub status: Option<u16>,
-    /// The reason, cut.
-    pub reason: String,
-}
-
-/// Links to pages that do not exist: they are gone (404, 410), or their host did not answer.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct BrokenLinks {
-    /// Their number.
-    pub total: u64,
-    /// The first ones, at most [`crate::caps::BROKEN_LINKS`], by the page that has the link.
-    pub listed: Vec<BrokenLink>,
-}
-
-impl BrokenLinks {
-    /// Returns the number of links that are listed.
-    pub(crate) fn shown(&self) -> u64 {
-        self.listed.len() as u64
-    }
+    /// The newest that are not broken links, newest first, at most [`crate::caps::FAILURES`].
+    pub newest: Vec<ListedUrl>,
 }
 
 /// URLs that were not visited for reasons of one kind.

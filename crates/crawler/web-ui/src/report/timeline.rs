@@ -49,6 +49,8 @@ const PARTS: [Part; 4] = [
         name: "failed",
     },
 ];
+/// Labels of the horizontal scale, which are as long as the narrowest screen has room for.
+const LABELS: usize = 4;
 const QUEUED: [Part; 1] = [Part {
     class: "s-excluded",
     name: "waiting",
@@ -109,6 +111,11 @@ impl Timeline {
         )
     }
 
+    /// Returns true if URLs waited at the end of a point.
+    pub(crate) fn has_queue(&self) -> bool {
+        self.points.iter().any(|point| point.queued > 0)
+    }
+
     /// Draws the URLs that waited at the end of each point.
     pub(crate) fn queue_plot(&self) -> Plot {
         self.plot(
@@ -138,14 +145,25 @@ impl Timeline {
         columns(title, description, parts, &drawn, usize::MAX)
     }
 
-    /// Returns the first, the middle and the last time, for the horizontal scale.
+    /// Returns a label for each point, for the horizontal scale: the time at which some points
+    /// begin, with the date if they are of several days.
     pub(crate) fn scale(&self) -> Vec<String> {
         let Some((first, last)) = self.points.first().zip(self.points.last()) else {
             return Vec::new();
         };
-        let end = last.at + Duration::from_secs_f64(self.seconds_per_point);
-        let middle = first.at + end.since(first.at) / 2;
-        [first.at, middle, end].map(format::minute).into()
+        let is_of_days = last.at.since(first.at) > Duration::from_secs(24 * 60 * 60);
+        let cut = if is_of_days {
+            "2026-".len()
+        } else {
+            "2026-11-23 ".len()
+        };
+        let every = self.points.len().div_ceil(LABELS);
+        let points = self.points.iter().enumerate();
+        let labels = points.map(|(place, point)| match place % every {
+            0 => format::minute(point.at)[cut..].to_owned(),
+            _ => String::new(),
+        });
+        labels.collect()
     }
 }
 
@@ -175,6 +193,20 @@ mod tests {
         );
         assert_eq!(timeline.seconds_per_point, 60.0);
         assert_eq!(Timeline::of([], MINUTE), Timeline::default());
+    }
+
+    #[test]
+    fn the_scale_has_times_where_points_begin() {
+        let scale = |minutes: &[u64]| {
+            let points = minutes.iter().map(|minute| point(*minute, 1, 0));
+            Timeline::of(points, MINUTE).scale()
+        };
+        assert_eq!(scale(&[5, 6, 7]), ["00:05", "00:06", "00:07"]);
+        assert_eq!(scale(&[0, 5]), ["00:00", "", "00:02", "", "00:04", ""]);
+        let of_days = scale(&[0, 3 * 24 * 60]);
+        let labels: Vec<&String> = of_days.iter().filter(|label| !label.is_empty()).collect();
+        assert!(labels.len() <= LABELS, "{labels:?}");
+        assert_eq!(labels[0], "01-01 00:00");
     }
 
     #[test]

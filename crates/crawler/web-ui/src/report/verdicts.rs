@@ -87,10 +87,10 @@ impl Verdicts {
     /// Draws the resemblances.
     pub(crate) fn resemblance_plot(&self) -> Plot {
         let bins = self.resemblance_bins();
-        let every = if bins.len() > 51 {
-            2 * LABELLED
-        } else {
-            LABELLED
+        let every = match bins.len() {
+            0..=8 => 1,
+            9..=51 => LABELLED,
+            _ => 2 * LABELLED,
         };
         histogram(
             "Near-duplicates by resemblance",
@@ -146,16 +146,24 @@ impl Cluster {
     }
 }
 
-/// Clusters, the largest first. At most [`crate::caps::CLUSTERS`] are listed.
+/// Clusters with more than one duplicate, the largest first. At most [`crate::caps::CLUSTERS`] are
+/// listed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Clusters {
     /// The number of originals with a duplicate.
     pub total: u64,
+    /// The number of originals with more than one.
+    pub larger: u64,
     /// The largest ones.
     pub listed: Vec<Cluster>,
 }
 
 impl Clusters {
+    /// Returns the number of originals with one duplicate.
+    pub(crate) const fn pairs(&self) -> u64 {
+        self.total.saturating_sub(self.larger)
+    }
+
     /// Returns the number of clusters that are listed.
     pub(crate) fn shown(&self) -> u64 {
         self.listed.len() as u64

@@ -6,9 +6,9 @@ use journal::{Limit, Totals};
 use statistics::{Counts, VisitSums};
 use web::{Timestamp, WaitReason};
 use web_ui::{
-    BrokenLink, BrokenLinks, Cluster, Clusters, Count, CutVisits, Duplicate, ExcludedLinks,
-    Failure, Failures, HostLine, HostSums, Hosts, Pattern, PatternExample, Patterns, Point,
-    Politeness, Report, ReportCounts, Setting, Skipped, SkippedKind, Timeline, Verdicts, caps, cut,
+    Cluster, Clusters, Count, CutVisits, Duplicate, ExcludedLinks, Failures, HostLine, HostSums,
+    Hosts, ListedUrl, Pattern, PatternExample, Patterns, Point, Politeness, Report, ReportCounts,
+    Setting, Skipped, SkippedKind, Timeline, UrlList, Verdicts, caps, cut,
 };
 
 /// The number of items in each list.
@@ -63,6 +63,17 @@ pub(crate) fn filled(string: &str, size: Size) -> Report {
         distance: Some(3),
         resemblance: Some(0.9),
         reason: text.clone(),
+    };
+    let listed = ListedUrl {
+        url: url.clone(),
+        via: Some(url.clone()),
+        at,
+        status: Some(503),
+        reason: text.clone(),
+    };
+    let urls = |most| UrlList {
+        total: MANY,
+        listed: size.list(most, listed.clone()),
     };
     let counts = ReportCounts {
         counts: size.list(
@@ -134,6 +145,7 @@ pub(crate) fn filled(string: &str, size: Size) -> Report {
         },
         clusters: Clusters {
             total: MANY,
+            larger: MANY,
             listed: size.list(
                 caps::CLUSTERS,
                 Cluster {
@@ -150,28 +162,12 @@ pub(crate) fn filled(string: &str, size: Size) -> Report {
         failures: Failures {
             total: MANY,
             kinds: counts.clone(),
-            newest: size.list(
-                caps::FAILURES,
-                Failure {
-                    url: url.clone(),
-                    at,
-                    status: Some(503),
-                    reason: text.clone(),
-                },
-            ),
+            newest: size.list(caps::FAILURES, listed.clone()),
         },
-        broken_links: BrokenLinks {
-            total: MANY,
-            listed: size.list(
-                caps::BROKEN_LINKS,
-                BrokenLink {
-                    url: url.clone(),
-                    via: Some(url.clone()),
-                    status: Some(404),
-                    reason: text.clone(),
-                },
-            ),
-        },
+        broken_links: urls(caps::BROKEN_LINKS),
+        redirects: urls(caps::PROBLEMS),
+        truncated: urls(caps::PROBLEMS),
+        need_scripts: urls(caps::PROBLEMS),
         skipped: Skipped {
             kinds: size.list(
                 9,

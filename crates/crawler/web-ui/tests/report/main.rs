@@ -62,7 +62,7 @@ fn no_string_ends_its_value_in_json() {
         let read: serde_json::Value = serde_json::from_str(&json).unwrap();
         assert_eq!(read["broken_links"]["listed"][0]["url"], string);
         assert_eq!(read["settings"][0]["value"], string);
-        assert_eq!(read.as_object().unwrap().len(), 16);
+        assert_eq!(read.as_object().unwrap().len(), 19);
     }
 }
 

@@ -34,12 +34,7 @@ async fn every_answer_has_the_security_headers() {
             assert_eq!(answer.header(name), Some(value), "{target}");
         }
         // Forms send their origin only under this policy.
-        let expected = if target == "/controls" {
-            "same-origin"
-        } else {
-            "no-referrer"
-        };
-        assert_eq!(answer.header("referrer-policy"), Some(expected), "{target}");
+        assert_eq!(answer.header("referrer-policy"), Some("same-origin"));
     }
 }
 

@@ -138,3 +138,65 @@ async fn a_broken_file_is_shown_with_its_mistake() {
     assert_eq!(preview.status, 400);
     assert!(preview.text().contains("at line 1"), "{}", preview.text());
 }
+
+#[tokio::test]
+async fn every_page_pauses_at_once_shows_the_line_and_comes_back() {
+    let served = served(BEFORE).await;
+    let button = ".pause input[name=pause]";
+    let complete = served.get_as_owner("/hosts").await;
+    assert_eq!(complete.attribute(button, "value"), None);
+    let _running = served.crawl.run();
+    let page = served.get_as_owner("/hosts?q=site").await;
+    let text = page.text();
+    assert!(text.contains("+ pause = true"), "{text}");
+    assert_eq!(page.attribute(button, "value").as_deref(), Some("true"));
+    // It is offered only to those who may change something.
+    let read = served.get("/hosts").await;
+    assert_eq!(read.attribute(button, "value"), None);
+
+    let host = served.address;
+    let referrer = format!("Referer: http://{host}/hosts?q=site");
+    let fields = [
+        &*served.host(),
+        &served.cookie(),
+        &served.origin(),
+        &referrer,
+        "Content-Type: application/x-www-form-urlencoded",
+    ];
+    let written = served.send("POST /controls", &fields, "pause=true").await;
+    assert_eq!(written.status, 303, "{}", written.body);
+    assert_eq!(written.header("location"), Some("/hosts?q=site"));
+    assert_eq!(control(&served), format!("{BEFORE}pause = true\n"));
+    let page = served.get_as_owner("/").await;
+    assert_eq!(page.attribute(button, "value").as_deref(), Some("false"));
+}
+
+#[tokio::test]
+async fn a_crawl_that_runs_is_pausing_until_it_has_applied_the_file() {
+    let served = served(BEFORE).await;
+    let text = served.get("/").await.text();
+    assert!(text.contains("Crawl · complete"), "{text}");
+    let _running = served.crawl.run();
+    assert!(served.get("/").await.text().contains("Crawl · running"));
+    served.post("/controls", "pause=true").await;
+    assert!(served.get("/").await.text().contains("Crawl · pausing"));
+}
+
+#[tokio::test]
+async fn a_pause_never_redirects_to_another_host() {
+    let served = served(BEFORE).await;
+    for referrer in ["http://a.test//evil.test/", "http://a.test/\\evil.test", ""] {
+        let referrer = format!("Referer: {referrer}");
+        let fields = [
+            &*served.host(),
+            &served.cookie(),
+            &served.origin(),
+            &referrer,
+            "Content-Type: application/x-www-form-urlencoded",
+        ];
+        let written = served.send("POST /controls", &fields, "pause=true").await;
+        let target = written.header("location").unwrap();
+        let bytes = target.as_bytes();
+        assert!(bytes[0] == b'/' && !matches!(bytes.get(1), Some(b'/' | b'\\')));
+    }
+}

@@ -203,6 +203,7 @@ impl CrawlFixture {
                 }),
                 pair: Box::new(move |_| Ok(judged(&of_pair))),
                 text: Box::new(move |_, _| Some(of_text.clone())),
+                csv: Box::new(|_, most| Ok(format!("url\r\n{most}").into_bytes())),
             },
         }
     }

@@ -26,7 +26,10 @@ async fn the_pages_in_flight_are_those_that_were_leased_and_have_not_ended() {
     // The journal began then; the clock of the server is some minutes ahead.
     assert!(page.contains("2026-09-21 14:13:20 UTC"), "{page}");
     let overview = served.get("/").await;
-    assert_eq!(overview.attribute("dd a", "href").unwrap(), "/in-flight");
+    assert_eq!(
+        overview.attribute(".facts dd a", "href").unwrap(),
+        "/in-flight"
+    );
     let metrics = async || served.get("/metrics").await.body;
     assert!(metrics().await.contains("\ncrawler_in_flight_urls 2\n"));
 

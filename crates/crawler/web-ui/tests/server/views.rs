@@ -10,13 +10,13 @@ use crate::hostile::HOSTILE;
 fn views() -> Vec<(String, &'static str)> {
     let page = |url: &str| format!("/page?url={url}");
     vec![
-        ("/".to_owned(), "Pages per minute"),
+        ("/".to_owned(), "Newest pages"),
         ("/in-flight".to_owned(), "No page is in flight"),
         ("/hosts".to_owned(), "Next request"),
         ("/hosts?q=site&from=0".to_owned(), "site.test"),
         ("/duplicates".to_owned(), "Newest duplicates"),
         (format!("/cluster?url={UNIQUE}"), "is the original"),
-        ("/failures".to_owned(), "Failures by kind"),
+        ("/problems".to_owned(), "Failures by kind"),
         ("/skipped".to_owned(), "Newest exclusions"),
         ("/search".to_owned(), "Page by URL"),
         ("/search?q=quiet+harbour".to_owned(), "no search index"),
@@ -176,4 +176,50 @@ async fn no_file_outside_the_archive_is_read_though_the_journal_names_one() {
             "{page}"
         );
     }
+}
+
+#[tokio::test]
+async fn failures_are_listed_with_the_page_that_links_to_them_and_filtered() {
+    let served = Served::of(CrawlFixture::saying("x")).await;
+    let page = served.get("/problems").await;
+    let text = page.text();
+    assert!(text.contains(FAILED) && text.contains("1 URL."), "{text}");
+    let via = page.attribute("td[data-label='Linked from'] a", "href");
+    assert_eq!(via.as_deref(), Some("/page?url=http%3A%2F%2Fsite.test%2F"));
+    for (question, is_listed) in [
+        ("status=2xx", true),
+        ("status=404", false),
+        ("host=site", true),
+        ("host=broken", false),
+        ("reason=x&sort=linked-from", true),
+        ("kind=redirects", false),
+    ] {
+        let text = served.get(&format!("/problems?{question}")).await.text();
+        assert_eq!(text.contains(FAILED), is_listed, "{question}: {text}");
+    }
+    let csv = page.attribute("main a[href^='/visits.csv']", "href");
+    assert_eq!(csv.as_deref(), Some("/visits.csv?kind=failures"));
+    let csv = served.get("/visits.csv?kind=failures").await;
+    assert_eq!(csv.header("content-type"), Some("text/csv; charset=utf-8"));
+    let name = csv.header("content-disposition").unwrap();
+    assert!(name.contains("failures.csv"), "{name}");
+    for wrong in ["/problems?kind=none", "/visits.csv?sort=none"] {
+        assert_eq!(served.get(wrong).await.status, 400, "{wrong}");
+    }
+}
+
+#[tokio::test]
+async fn the_overview_lists_the_newest_pages_and_its_tiles_are_links() {
+    let served = Served::of(CrawlFixture::saying("x")).await;
+    let page = served.get("/").await;
+    assert_eq!(
+        page.attribute("#newest tbody a", "href").as_deref(),
+        Some("/page?url=http%3A%2F%2Fsite.test%2Fcopy")
+    );
+    let failed = page.attribute(".tiles div:nth-child(4) a", "href");
+    assert_eq!(failed.as_deref(), Some("/problems"));
+    let text = page.text();
+    assert!(text.contains("4 of 4 known URLs"), "{text}");
+    // No changed page, no line for it.
+    assert!(!text.contains("changed"), "{text}");
 }

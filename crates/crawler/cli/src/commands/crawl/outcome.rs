@@ -5,6 +5,11 @@ use std::process::ExitCode;
 use journal::StoreFault;
 use messages::CommandError;
 
+use super::served_dashboard::ServedDashboard;
+
+/// The exit code that shells report for an interrupted process.
+pub(super) const INTERRUPTED: u8 = 130;
+
 /// The end of a session.
 pub(in crate::commands) enum SessionEnd {
     /// The crawl, or this session of it, has ended.
@@ -40,6 +45,18 @@ impl From<CommandError> for EarlyEnd {
 pub(super) struct Outcome {
     pub(super) end: Result<SessionEnd, CommandError>,
     pub(super) summary: Option<Vec<u8>>,
+    /// The dashboard, if it stays.
+    pub(super) dashboard: Option<ServedDashboard>,
+}
+
+impl Outcome {
+    /// Returns true if the crawl has ended by itself: no signal or fault ended it.
+    pub(super) fn has_finished(&self) -> bool {
+        matches!(
+            self.end,
+            Ok(SessionEnd::Finished(code)) if code != ExitCode::from(INTERRUPTED)
+        )
+    }
 }
 
 impl From<EarlyEnd> for Outcome {
@@ -48,6 +65,10 @@ impl From<EarlyEnd> for Outcome {
             EarlyEnd::TermEnded(ended) => Ok(SessionEnd::TermEnded(ended)),
             EarlyEnd::Failed(error) => Err(error),
         };
-        Self { end, summary: None }
+        Self {
+            end,
+            summary: None,
+            dashboard: None,
+        }
     }
 }

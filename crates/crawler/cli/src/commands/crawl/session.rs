@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use crawl::{CrawlContext, Fault, Finish, Limits, Stop};
 use indicatif::ProgressBar;
+use inspect::report;
 use messages::{CommandError, say};
 use settings::seeds::Seeds;
 use settings::values::Share;
@@ -26,9 +27,11 @@ use web_ui::DashboardServer;
 use super::greeting::{cut_list, greet};
 use super::listening::Listening;
 use super::outcome::{EarlyEnd, Outcome};
+use super::served_dashboard::ServedDashboard;
 use crate::args::RunArgs;
 use crate::commands::serve;
 use crate::log_file::LostLines;
+use crate::terminal::is_seen;
 use crate::{log, progress, seed_news};
 
 /// Maximum wait for running visits after an interrupt or at the end of `--max-time`. Without it,
@@ -115,12 +118,24 @@ impl<'a> SessionStart<'a> {
         let (mut session, prepared, mut watchers) = self.prepare(membership).await?;
         let mut crawl = session.assemble(prepared, &mut watchers).await?;
         session.greet(&crawl);
-        let serving = watchers.dashboard.take().map(begin_to_serve);
+        let dashboard = watchers.dashboard.take().map(ServedDashboard::begin);
 
         let started = Instant::now();
         let cut_by = session.catch_up(&mut crawl, started).await?;
-        let ended = session.run(crawl, watchers, serving, started).await;
-        session.end(ended, cut_by)
+        let ended = session.run(crawl, watchers, started).await;
+        let outcome = session.end(ended, cut_by);
+        let stays = is_seen() && outcome.as_ref().is_ok_and(Outcome::has_finished);
+        let dashboard = match dashboard {
+            Some(dashboard) if !stays => {
+                dashboard.end().await;
+                None
+            }
+            dashboard => dashboard,
+        };
+        Ok(Outcome {
+            dashboard,
+            ..outcome?
+        })
     }
 
     /// Begins the term of a node.
@@ -162,7 +177,7 @@ impl<'a> SessionStart<'a> {
         let mut components = Components::new(&settings, &seeds, secrets, &dates, node_session)?;
         components.start_browser(&settings).await?;
         let control = ControlWatch::open(&settings.out, rules::pacing(&settings))?;
-        let dashboard = open_dashboard(args, &settings).await?;
+        let dashboard = open_dashboard(args, &settings, &seeds).await?;
         let file = assembly::prepare_directory(&settings)?;
         let bar = progress::line(verbosity.is_quiet());
         let log = log::begin(file, &bar, dates, verbosity);
@@ -269,20 +284,14 @@ impl Session<'_> {
     }
 
     /// Runs the crawl's loop, and the tasks that accompany it.
-    async fn run(
-        &self,
-        crawl: AssembledCrawl,
-        watchers: Watchers,
-        serving: Option<JoinHandle<()>>,
-        started: Instant,
-    ) -> EndedCrawl {
+    async fn run(&self, crawl: AssembledCrawl, watchers: Watchers, started: Instant) -> EndedCrawl {
         let context = Arc::clone(&crawl.context);
         let limits = limits(&self.settings, crawl.list.took + started.elapsed());
         let before = context.frontier.stats();
         let tasks = self.begin_tasks(crawl, watchers);
         let result = run_on_a_worker(&context, limits, self.stop.clone()).await;
         // Wait for these tasks: some keep the store open.
-        for task in tasks.into_iter().chain(serving) {
+        for task in tasks {
             task.abort();
             drop(task.await);
         }
@@ -303,8 +312,8 @@ impl Session<'_> {
             ..
         } = crawl;
         let (bar, quiet) = (&self.bar, self.is_quiet());
-        let (frontier, max_pages) = (context.frontier.clone(), self.settings.max_pages);
-        let progress = progress::show(frontier, bar.clone(), max_pages, quiet);
+        let max_pages = self.settings.max_pages;
+        let progress = progress::show(Arc::clone(&context), bar.clone(), max_pages, quiet);
         // The end of the crawl must not wait for a task that keeps the store.
         let watching = tokio::spawn(watchers.clock.watch(Arc::downgrade(&store)));
         let controlling = tokio::spawn(watchers.control.go_on(Arc::clone(&context), action_store));
@@ -323,18 +332,15 @@ impl Session<'_> {
 async fn open_dashboard(
     args: &RunArgs,
     settings: &Settings,
+    seeds: &Seeds,
 ) -> Result<Option<DashboardServer>, CommandError> {
     let Some(listen) = &args.serve else {
         return Ok(None);
     };
     let token_file = args.token_file.as_deref();
-    let opened = serve::open(settings, listen.0, token_file, machine::clock());
+    let title = report::title_of(&seeds.urls);
+    let opened = serve::open(settings, title, listen.0, token_file, machine::clock());
     opened.await.map(Some)
-}
-
-fn begin_to_serve(dashboard: DashboardServer) -> JoinHandle<()> {
-    serve::announce(&dashboard);
-    tokio::spawn(dashboard.run())
 }
 
 /// Runs the crawl's loop on a worker thread, where pages run too. On the main thread, each page

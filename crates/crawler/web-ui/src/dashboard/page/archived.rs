@@ -7,7 +7,8 @@ use sinks::warc::{DigestCheck, Record, WarcStream, locate};
 use crate::caps;
 use crate::format::{self, cut};
 
-/// Bytes of a block that are read; a longer one is shown without its body.
+/// Bytes of a block that are read, and of its body without content codings; a longer block is shown
+/// without its body.
 const MAX_BLOCK: usize = 2 << 20;
 
 /// Fields of a record that say something about the exchange.
@@ -123,9 +124,9 @@ impl ArchivedRecord {
         });
         shown.headers = listed.collect();
         shown.more_headers = (answer.headers.len() - shown.headers.len()) as u64;
-        let is_coded = answer.headers.contains_key("content-encoding");
-        if is_whole && !is_coded {
-            shown.source = text(&answer.body());
+        if let Some(body) = answer.payload().ok().filter(|_| is_whole) {
+            let decoded = web::decode(&answer.headers, &body, MAX_BLOCK as u64);
+            shown.source = text(&decoded.bytes);
         }
         shown
     }

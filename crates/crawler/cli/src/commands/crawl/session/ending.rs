@@ -10,14 +10,11 @@ use setup::features;
 
 use super::{EndedCrawl, Session};
 use crate::args::SummaryForm;
-use crate::commands::crawl::outcome::{EarlyEnd, Outcome, SessionEnd};
+use crate::commands::crawl::outcome::{EarlyEnd, INTERRUPTED, Outcome, SessionEnd};
 use crate::commands::crawl::remedies::explain;
 use crate::log::Verbosity;
 use crate::summary::{CrawlPlace, Summary};
 use crate::{output, seed_news};
-
-/// The exit code that shells report for an interrupted process.
-const INTERRUPTED: u8 = 130;
 
 /// The exit code of a crawl none of whose seeds could be fetched.
 const NO_SEED: u8 = 3;
@@ -47,6 +44,7 @@ impl Session<'_> {
         Ok(Outcome {
             end,
             summary: Some(json),
+            dashboard: None,
         })
     }
 
