@@ -303,8 +303,8 @@ impl Session<'_> {
             ..
         } = crawl;
         let (bar, quiet) = (&self.bar, self.is_quiet());
-        let (frontier, max_pages) = (context.frontier.clone(), self.settings.max_pages);
-        let progress = progress::show(frontier, bar.clone(), max_pages, quiet);
+        let (shown, max_pages) = (Arc::clone(&context), self.settings.max_pages);
+        let progress = progress::show(shown, bar.clone(), max_pages, quiet);
         // The end of the crawl must not wait for a task that keeps the store.
         let watching = tokio::spawn(watchers.clock.watch(Arc::downgrade(&store)));
         let controlling = tokio::spawn(watchers.control.go_on(Arc::clone(&context), action_store));
