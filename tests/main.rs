@@ -131,6 +131,7 @@ mod commands {
     mod labels; // `dedup --labels`
     mod measures; // `compare --measures`
     mod on_finish; // `--on-finish`
+    mod one_form; // tables, JSON and CSV, wherever they go
     mod other_programs; // files and directories as other programs write them
     mod packaging; // files of the packages
     mod pipeline; // `dedup` with indexes, shards, parts and reports

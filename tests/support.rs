@@ -159,7 +159,7 @@ impl Crawl {
     ) -> CommandOutput {
         // The signal SIGXFSZ would kill the process; if it is ignored, the write fails with EFBIG.
         let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
-        self.start_in(&["sh"], &script, arguments).end()
+        self.start_in(&["sh"], &script, &with_json(arguments)).end()
     }
 
     /// Runs a shell script that has the binary as `$0` and these arguments as `$@`.
@@ -169,7 +169,7 @@ impl Crawl {
         script: &str,
         arguments: &[impl AsRef<str>],
     ) -> CommandOutput {
-        self.start_in(&[shell], script, arguments).end()
+        self.start_in(&[shell], script, &with_json(arguments)).end()
     }
 
     /// Runs another command with a limit on the address space, in KiB.
@@ -179,7 +179,7 @@ impl Crawl {
         arguments: &[impl AsRef<str>],
     ) -> CommandOutput {
         let script = format!("ulimit -v {kibibytes}; exec \"$0\" \"$@\"");
-        self.start_in(&["sh"], &script, arguments).end()
+        self.start_in(&["sh"], &script, &with_json(arguments)).end()
     }
 
     /// Starts a shell script that has the binary as `$0` and the crawl's arguments as `$@`.
@@ -211,7 +211,7 @@ impl Crawl {
     /// Starts another command of the binary in the same directory.
     pub(crate) fn start_command(&self, arguments: &[impl AsRef<str>]) -> Running {
         let mut command = self.command();
-        command.args(arguments.iter().map(AsRef::as_ref));
+        command.args(with_json(arguments));
         Running::of(command)
     }
 
@@ -222,7 +222,7 @@ impl Crawl {
         input: impl AsRef<[u8]>,
     ) -> CommandOutput {
         let mut command = self.command();
-        command.args(arguments.iter().map(AsRef::as_ref));
+        command.args(with_json(arguments));
         Running::with_input(command, input.as_ref()).end()
     }
 
@@ -234,7 +234,7 @@ impl Crawl {
         beginning: impl AsRef<[u8]>,
     ) -> (Running, ChildStdin) {
         let mut command = self.command();
-        command.args(arguments.iter().map(AsRef::as_ref));
+        command.args(with_json(arguments));
         let (running, mut input) = Running::with_open_input(command);
         input.write_all(beginning.as_ref()).unwrap();
         (running, input)
@@ -252,6 +252,49 @@ impl Crawl {
         command.current_dir(self.directory());
         command
     }
+}
+
+/// Commands that print tables, unless told otherwise.
+const TABLES: [&str; 19] = [
+    "changes",
+    "clean",
+    "compare",
+    "config",
+    "duplicates",
+    "frames",
+    "nodes",
+    "patterns",
+    "plan",
+    "rebuild",
+    "reindex",
+    "search",
+    "similar",
+    "skipped",
+    "status",
+    "topic",
+    "unpack",
+    "verify",
+    "why",
+];
+
+/// Returns the arguments of a command; without `--format`, a command that prints a table gets
+/// `--format json`, because tests read values.
+fn with_json(arguments: &[impl AsRef<str>]) -> Vec<String> {
+    let arguments = arguments
+        .iter()
+        .map(|argument| argument.as_ref().to_owned());
+    let mut arguments: Vec<String> = arguments.collect();
+    let prints_a_table = arguments
+        .first()
+        .is_some_and(|name| TABLES.contains(&&**name));
+    if prints_a_table
+        && !arguments
+            .iter()
+            .any(|argument| argument.starts_with("--format"))
+    {
+        arguments.splice(1..1, ["--format", "json"].map(str::to_owned));
+    }
+    arguments
 }
 
 /// Returns the names of the commands in the output of `crawler --help`.
@@ -405,6 +448,12 @@ pub(crate) struct CommandOutput {
 }
 
 impl CommandOutput {
+    /// Returns standard error without the lines about written files.
+    pub(crate) fn remarks(&self) -> String {
+        let lines = self.errors.split_inclusive('\n');
+        lines.filter(|line| !line.starts_with("wrote ")).collect()
+    }
+
     /// Returns standard output as one JSON object.
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.output).unwrap_or_else(|error| panic!("{error}: {self:?}"))

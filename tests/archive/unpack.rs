@@ -17,7 +17,7 @@ const ATTRIBUTES: [&str; 6] = ["href", "src", "poster", "data", "background", "x
 
 fn unpack(crawl: &Crawl, more: &[&str]) -> Value {
     let run = crawl.run_command(&[&["unpack", "crawl", "--output", "out"], more].concat());
-    assert_eq!((run.code, run.errors.as_str()), (Some(0), ""), "{run:?}");
+    assert_eq!((run.code, &*run.remarks()), (Some(0), ""), "{run:?}");
     assert!(!crawl.directory().join("out.part").exists());
     run.json()
 }
@@ -429,7 +429,7 @@ fn a_recrawl_and_the_crawl_before_it_are_unpacked_together() {
     );
 
     let run = new.run_command(&["unpack", earlier, "crawl", "-o", "out"]);
-    assert_eq!((run.code, run.errors.as_str()), (Some(0), ""), "{run:?}");
+    assert_eq!((run.code, &*run.remarks()), (Some(0), ""), "{run:?}");
     let files = files(&new.directory().join("out"));
     assert_eq!(files.len(), 3);
     let page = |name: &str| {
@@ -453,7 +453,7 @@ fn a_file_of_a_crawl_is_unpacked_with_its_duplicates() {
     let whole = unpack(&crawl, &[]);
     let file = crawl.archive_files().remove(0);
     let run = crawl.run_command(&["unpack", file.to_str().unwrap(), "-o", "alone"]);
-    assert_eq!((run.code, run.errors.as_str()), (Some(0), ""), "{run:?}");
+    assert_eq!((run.code, &*run.remarks()), (Some(0), ""), "{run:?}");
     for name in ["files", "links_to_files", "links_to_web", "redirected"] {
         assert_eq!(run.json()[name], whole[name], "{name}");
     }
@@ -489,7 +489,7 @@ fn files_of_other_crawlers_are_unpacked() {
         .collect();
     crawl.write("wget.warc.gz", bytes);
     let run = crawl.run_command(&["unpack", "wget.warc.gz", "-o", "out", "--format=table"]);
-    assert_eq!((run.code, run.errors.as_str()), (Some(0), ""), "{run:?}");
+    assert_eq!((run.code, &*run.remarks()), (Some(0), ""), "{run:?}");
     assert!(run.output.contains("out: 2 files") && run.output.contains("out/toy.test/index.html"));
     let files = files(&crawl.directory().join("out"));
     assert_eq!(

@@ -28,7 +28,7 @@ fn crawled() -> (Server, Crawl) {
 fn pack(crawl: &Crawl, more: &[&str]) -> Vec<u8> {
     let run = crawl.run_command(&[&["wacz", "crawl", "--output", "packed.wacz"], more].concat());
     assert_eq!(
-        (run.code, run.output.as_str(), run.errors.as_str()),
+        (run.code, run.output.as_str(), &*run.remarks()),
         (Some(0), "", "")
     );
     assert!(!crawl.directory().join("packed.wacz.part").exists());
@@ -444,7 +444,7 @@ fn a_package_of_a_crawl_and_its_recrawl_has_the_content_of_each_revisit() {
     assert_eq!(alone.code, Some(0), "{alone:?}");
     let example = server.url("site.test", "/");
     assert_eq!(
-        alone.errors,
+        alone.remarks(),
         format!(
             "warning: 2 revisits have no content in the inputs, such as {example}: \
              also give the earlier crawl (--since)\n"
@@ -452,7 +452,7 @@ fn a_package_of_a_crawl_and_its_recrawl_has_the_content_of_each_revisit() {
     );
 
     let run = new.run_command(&["wacz", earlier, "crawl", "--output", "packed.wacz"]);
-    assert_eq!((run.code, run.errors.as_str()), (Some(0), ""), "{run:?}");
+    assert_eq!((run.code, &*run.remarks()), (Some(0), ""), "{run:?}");
     is_valid(&new);
     let wacz = fs::read(new.directory().join("packed.wacz")).unwrap();
     let captures = captures(&wacz);
@@ -510,7 +510,7 @@ fn files_of_other_crawlers_with_one_name_are_packed_with_two_and_their_titles_ar
         "--text",
     ];
     let run = crawl.run_command(&arguments);
-    assert_eq!((run.code, run.errors.as_str()), (Some(0), ""), "{run:?}");
+    assert_eq!((run.code, &*run.remarks()), (Some(0), ""), "{run:?}");
     let report = is_valid(&crawl);
     assert_eq!(
         (&report["index_lines"], &report["pages"]),

@@ -25,7 +25,7 @@ http://mirror.test/notice.html
 http://manual.test/
 ";
 
-/// The program of the session. On a terminal, commands print tables; a reader pipes them for JSON.
+/// The program of the session.
 const PROGRAM: &str = r#"#!/bin/sh
 case ${1-} in
 --help | --version) exec 'BINARY' "$@" ;;
@@ -35,14 +35,6 @@ crawl | -* | *://*)
     *--seeds*) set -- "$@" --hash-key KEY ;;
     esac
     exec 'BINARY' "$@" FLAGS
-    ;;
-esac
-case "$* $PIPED" in
-*--format* | *' piped') ;;
-*)
-    if "BINARY" "$1" --help | grep -q "default: table on a terminal"; then
-        set -- "$@" --format table
-    fi
     ;;
 esac
 exec 'BINARY' "$@"
@@ -108,7 +100,6 @@ impl Session {
             Some(path) => join(&programs, &path),
             None => programs.into_os_string(),
         };
-        let is_piped = command.contains(['|', '>']);
         let output = Command::new("sh")
             .args(["-c", &format!("exec 2>&1\n{command}")])
             .current_dir(self.work())
@@ -116,7 +107,6 @@ impl Session {
             .env("HOME", self.directory.path())
             .env("COLUMNS", "100")
             .env("CRAWL", self.crawl.as_deref().unwrap_or(Path::new("")))
-            .env("PIPED", if is_piped { "piped" } else { "" })
             .stdin(Stdio::null())
             .output()
             .unwrap();

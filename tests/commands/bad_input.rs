@@ -47,7 +47,7 @@ fn unknown_options_are_refused() {
     for (arguments, words) in [
         (&["--seeds", "good.txt", "--sedes", "x"][..], "--sedes"),
         (&["--seeds"], "--seeds"),
-        (&["export"], "DIR"),
+        (&["export"], "no crawl given"),
         (&["export", "crawl", "--format", "parchment"], "parchment"),
     ] {
         refused(arguments, words);
@@ -118,6 +118,68 @@ fn an_invalid_configuration_file_is_refused_with_the_line() {
     ] {
         refused(&["--seeds", "good.txt", "--config", file], place);
         refused(&["--seeds", "good.txt", "--config", file], culprit);
+    }
+}
+
+#[test]
+fn a_value_of_the_wrong_type_in_a_configuration_file_is_answered_with_the_right_form() {
+    for (line, remedy) in [
+        (
+            "max-pages = \"10\"",
+            "a whole number without quotes: max-pages = 10",
+        ),
+        (
+            "delay-factor = \"2\"",
+            "a number without quotes: delay-factor = 0.5",
+        ),
+        ("forms = \"yes\"", "forms = true"),
+        (
+            "seeds = [\"http://good.test/\"]",
+            "URLs go into url = [\"…\"]",
+        ),
+        ("url = \"http://good.test/\"", "write a list: url = [\"…\"]"),
+    ] {
+        let crawl = Crawl::bare();
+        crawl.write("typed.toml", format!("# a file\n{line}\n"));
+        let run = crawl.run_command(&["--config", "typed.toml"]);
+        run.assert_error(2, "typed.toml: at line 2");
+        assert!(run.errors.contains(remedy), "{remedy:?} in {run:?}");
+    }
+}
+
+#[test]
+fn a_likely_mistake_is_answered_with_its_remedy() {
+    let crawl = Crawl::bare();
+    crawl.write("a.toml", "");
+    std::fs::create_dir(crawl.out()).unwrap();
+    for (arguments, words) in [
+        (&["why", "crawl"][..], "no URL given, only a directory"),
+        (&["why", "crawl"], "add it: crawl URL"),
+        (&["search", "crawl"], "add it: crawl QUERY"),
+        (&["verify", "x.wacz"], "x.wacz does not exist"),
+        (&["verify", "x.wacz"], "check the name of the file"),
+        (
+            &["http://good.test/", "--out", "a.toml"],
+            "a.toml is a file",
+        ),
+        (&["export", "crawl", "-f", "csv"], "did you mean --format?"),
+        (
+            &["dedup", "a.toml", "--threshold", "0.8"],
+            "did you mean --resemblance?",
+        ),
+        (&["--login"], "--load-cookies"),
+        (&["--crawl-javascript"], "--render shells"),
+        (&["help", "exprot"], "`crawler export`"),
+        (&["stop", "crawl"], "Ctrl-C"),
+        (&["version"], "`crawler --version`"),
+        (
+            &["--max-pages", "ten", "http://good.test/"],
+            "a whole number is expected",
+        ),
+    ] {
+        let run = crawl.run_command(arguments);
+        run.assert_error(2, "");
+        assert!(run.errors.contains(words), "{words:?} in {run:?}");
     }
 }
 

@@ -57,7 +57,7 @@ fn read(crawl: &Crawl, name: &str) -> Vec<u8> {
 fn done(crawl: &Crawl, arguments: &[&str]) {
     let run = crawl.run_command(&[&["export", "crawl"], arguments].concat());
     assert_eq!(
-        (run.code, run.output.as_str(), run.errors.as_str()),
+        (run.code, run.output.as_str(), &*run.remarks()),
         (Some(0), "", "")
     );
 }
@@ -424,7 +424,7 @@ fn a_page_that_the_archive_lost_is_counted_and_the_links_of_the_others_are_expor
     let run = crawl.run_command(&["export", "crawl", "--links", "--output", "links"]);
     assert_eq!(run.code, Some(1), "{run:?}");
     assert!(
-        run.errors.contains("1 archived pages cannot be read"),
+        run.errors.contains("1 archived page cannot be read"),
         "{run:?}"
     );
     let left = String::from_utf8(read(&crawl, "links")).unwrap();

@@ -69,7 +69,7 @@ fn crawled(more: &[&str]) -> (Server, Crawl) {
 
 fn done(crawl: &Crawl, arguments: &[&str]) -> String {
     let run = crawl.run_command(&[&["export", "crawl", "--text"], arguments].concat());
-    assert_eq!((run.code, run.errors.as_str()), (Some(0), ""), "{run:?}");
+    assert_eq!((run.code, &*run.remarks()), (Some(0), ""), "{run:?}");
     run.output
 }
 
@@ -363,7 +363,7 @@ fn a_page_that_the_archive_lost_is_named_and_the_others_are_exported() {
     assert!(run.errors.contains(&lost), "{run:?}");
     assert!(
         run.errors
-            .contains("1 archived pages cannot be read: their texts are missing"),
+            .contains("1 archived page cannot be read: their texts are missing"),
         "{run:?}"
     );
     let left = std::fs::read_to_string(crawl.directory().join("texts")).unwrap();

@@ -460,16 +460,16 @@ fn a_command_reads_one_crawl_a_directory_or_a_store() {
         let run = crawl.run_command(&[command, "crawl", "--store", store]);
         run.assert_error(2, "cannot be used with");
         let run = crawl.run_command(&[command]);
-        run.assert_error(2, "no crawl given: DIR or --store URL");
+        run.assert_error(2, "no crawl given, and there is none in crawl");
     }
     for command in ["why", "similar"] {
         let url = "http://one.test/";
         let run = crawl.run_command(&[command, "crawl", url, "--store", store]);
         run.assert_error(2, "cannot be used with");
         let run = crawl.run_command(&[command, url]);
-        run.assert_error(2, "no crawl given: DIR or --store URL");
+        run.assert_error(2, "no crawl given, and there is none in crawl");
         let run = crawl.run_command(&[command]);
-        run.assert_error(2, "no crawl and no page given");
+        run.assert_error(2, "no URL");
     }
     crawl
         .run_command(&["nodes"])

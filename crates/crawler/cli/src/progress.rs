@@ -101,16 +101,20 @@ pub(crate) fn show(
     let plain = !quiet && !is_seen();
     tokio::spawn(async move {
         let begun = Instant::now();
-        let before = context.frontier.stats().totals.pages;
+        let mut last = (context.frontier.stats().totals, begun);
+        let before = last.0.pages;
         let every = if plain { PLAIN_LINE_EVERY } else { REFRESH };
         let mut ticks = tokio::time::interval_at(begun + every, every);
         let terminal = Term::stderr();
         loop {
             ticks.tick().await;
             let stats = context.frontier.stats();
-            let is_paused = context.overrides.current().pause;
+            if last.0 != stats.totals {
+                last = (stats.totals, Instant::now());
+            }
+            let is_idle = last.1.elapsed() >= IDLE;
             let progress = Progress {
-                is_paused,
+                state: state(&context, &stats, is_idle),
                 ..Progress::new(stats, before, begun.elapsed(), max_pages)
             };
             if plain {
@@ -123,15 +127,36 @@ pub(crate) fn show(
     })
 }
 
+/// Time without the end of a visit after which the line says what the crawl waits for.
+const IDLE: Duration = Duration::from_secs(5);
+
+/// Returns the reason why no visit ends, if there is one.
+fn state(context: &CrawlContext, stats: &FrontierStats, is_idle: bool) -> Option<String> {
+    if context.overrides.current().pause {
+        return Some("paused".to_owned());
+    }
+    if context.disk_space.is_short() {
+        return Some("disk full, waiting for space".to_owned());
+    }
+    if stats.is_store_away {
+        return Some("waiting for the store".to_owned());
+    }
+    is_idle.then(|| match (stats.leased, stats.active_hosts) {
+        (0, 0) => format!("waiting to retry {}", counted(stats.postponed, "URL")),
+        (0, hosts) => format!("waiting for the delay of {}", counted(hosts, "host")),
+        (leased, _) => format!("waiting for {}", counted(leased, "response")),
+    })
+}
+
 /// The progress of a crawl at one moment.
 struct Progress {
     stats: FrontierStats,
+    /// Reason why no visit ends.
+    state: Option<String>,
     /// New pages per second.
     rate: f64,
     elapsed: Duration,
     max_pages: Option<u64>,
-    /// True if `control.toml` pauses the crawl.
-    is_paused: bool,
 }
 
 /// A part of the line, empty if there is nothing to report.
@@ -139,11 +164,10 @@ type Part = fn(&Progress) -> String;
 
 /// Parts of the line, from left to right. If the line is too long, parts with the highest rank are
 /// dropped first; parts with rank 0 always stay.
-const PARTS: [(u8, Part); 14] = [
+const PARTS: [(u8, Part); 13] = [
     (3, Progress::time),
     (8, Progress::bar),
-    (0, Progress::paused),
-    (0, Progress::store_away),
+    (0, Progress::state),
     (0, Progress::pages),
     (1, Progress::harvest),
     (6, Progress::unique),
@@ -169,9 +193,9 @@ impl Progress {
         Self {
             rate: new_pages as f64 / elapsed.as_secs_f64().max(0.001),
             stats,
+            state: None,
             elapsed,
             max_pages,
-            is_paused: false,
         }
     }
 
@@ -213,18 +237,8 @@ impl Progress {
         format!("[{}{}]", "#".repeat(full), "-".repeat(10 - full))
     }
 
-    fn paused(&self) -> String {
-        match self.is_paused {
-            true => "paused".to_owned(),
-            false => String::new(),
-        }
-    }
-
-    fn store_away(&self) -> String {
-        match self.stats.is_store_away {
-            true => "waiting for the store".to_owned(),
-            false => String::new(),
-        }
+    fn state(&self) -> String {
+        self.state.clone().unwrap_or_default()
     }
 
     fn pages(&self) -> String {
@@ -264,10 +278,11 @@ impl Progress {
         format!("{} failed", HumanCount(self.stats.totals.failed))
     }
 
+    /// Returns the rate; empty if no visit ends, because then it would be a rate of the past.
     fn rate(&self) -> String {
-        match self.is_paused {
-            true => String::new(),
-            false => format!("{:.1}/s", self.rate),
+        match self.state {
+            Some(_) => String::new(),
+            None => format!("{:.1}/s", self.rate),
         }
     }
 
@@ -359,11 +374,12 @@ mod tests {
     }
 
     #[test]
-    fn a_store_that_is_out_of_reach_is_the_last_part_to_be_dropped() {
+    fn the_reason_to_wait_replaces_the_rate_and_is_never_dropped() {
         let mut progress = progress(None, 2);
-        progress.stats.is_store_away = true;
-        let line = "waiting for the store · 1,234 pages · 0.1/s";
-        assert_eq!(progress.fitting(50), line);
+        progress.state = Some("waiting for the store".to_owned());
+        let line = "waiting for the store · 1,234 pages · 5,678 queued";
+        assert_eq!(progress.fitting(60), line);
+        assert_eq!(progress.fitting(40), "waiting for the store · 1,234 pages");
         assert!(progress.plain().starts_with("waiting for the store · "));
     }
 
@@ -389,17 +405,5 @@ mod tests {
             let line = progress.fitting(width);
             prop_assert!(line.chars().count() <= width.saturating_sub(1));
         }
-    }
-
-    #[test]
-    fn the_line_of_a_paused_crawl_says_so_and_has_no_rate() {
-        let paused = Progress {
-            is_paused: true,
-            ..progress(None, 0)
-        };
-        assert_eq!(
-            paused.fitting(80),
-            "01:02:03 · paused · 1,234 pages · 130 duplicates · 17 failed · 5,678 queued"
-        );
     }
 }

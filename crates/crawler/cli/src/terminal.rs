@@ -5,8 +5,8 @@
 //!
 //! Invariant: the only control characters that reach standard output and standard error are line
 //! ends and tabs. Each value is made [`printable`], and all output also passes through
-//! [`Escaping`]. A command that marks words with colours lets three fixed sequences pass: [`RED`],
-//! [`GREEN`] and [`PLAIN`].
+//! [`Escaping`]. A command that marks words with colours lets four fixed sequences pass: [`RED`],
+//! [`GREEN`], [`YELLOW`] and [`PLAIN`].
 
 use std::io::{self, IsTerminal, Write};
 
@@ -14,7 +14,16 @@ use web::{is_command, printable};
 
 /// Prints a line on standard error. A failure is ignored: nobody could read a report of it.
 pub(crate) fn say(line: &str) {
-    let mut whole = Vec::with_capacity(line.len() + 1);
+    say_marked("", line);
+}
+
+/// Prints a line that begins with a word in red, if standard error supports colours.
+pub(crate) fn say_marked(word: &str, line: &str) {
+    let mut whole = Vec::with_capacity(word.len() + line.len() + 1);
+    match console::colors_enabled_stderr() && !word.is_empty() {
+        true => whole.extend_from_slice(format!("{RED}{word}{PLAIN}").as_bytes()),
+        false => whole.extend_from_slice(word.as_bytes()),
+    }
     let escaped = Escaping::new(&mut whole).write_all(line.as_bytes());
     whole.push(b'\n');
     // In one call, so that the lines of two threads do not mix.
@@ -42,6 +51,8 @@ pub(crate) fn say_panics() {
 pub(crate) const RED: &str = "\u{1b}[31m";
 /// The sequence that makes the following text green.
 pub(crate) const GREEN: &str = "\u{1b}[32m";
+/// The sequence that makes the following text yellow.
+pub(crate) const YELLOW: &str = "\u{1b}[33m";
 /// The sequence that ends a colour.
 pub(crate) const PLAIN: &str = "\u{1b}[m";
 
@@ -83,7 +94,9 @@ impl<W: Write> Escaping<W> {
 
     /// Returns the bytes after one of our colours; `None` if they do not begin with a colour.
     fn after_colour<'b>(&self, bytes: &'b [u8]) -> Option<&'b [u8]> {
-        let mut colours = [RED, GREEN, PLAIN].iter().filter(|_| self.has_colours);
+        let mut colours = [RED, GREEN, YELLOW, PLAIN]
+            .iter()
+            .filter(|_| self.has_colours);
         colours.find_map(|colour| bytes.strip_prefix(colour.as_bytes()))
     }
 
@@ -199,12 +212,12 @@ mod tests {
 
     #[test]
     fn only_our_colours_pass_and_only_where_they_are_wanted() {
-        let text = format!("{RED}a{PLAIN}\u{1b}[31;5mb\u{1b}[33m{GREEN}");
+        let text = format!("{RED}a{PLAIN}\u{1b}[31;5mb\u{1b}[34m{GREEN}");
         let mut out = Vec::new();
         Escaping::with_colours(&mut out)
             .write_all(text.as_bytes())
             .unwrap();
-        let expected = format!("{RED}a{PLAIN}\\u001b[31;5mb\\u001b[33m{GREEN}");
+        let expected = format!("{RED}a{PLAIN}\\u001b[31;5mb\\u001b[34m{GREEN}");
         assert_eq!(String::from_utf8(out).unwrap(), expected);
         assert!(!escaped([text.as_bytes()]).contains('\u{1b}'));
     }

@@ -42,6 +42,7 @@ pub use parts::{DEFAULT_ROWS_PER_FILE, Parts, VisitPosition};
 pub use quality::QualitySignals;
 pub use signature::{PageSignatureRecord, SIGNATURES};
 pub use table::{Column, Kind, Table, Value};
+pub use text::csv_text;
 pub use visit::{SKETCHES, VISITS, Visit, VisitRow, Visits};
 pub use whole_file::{Beginning, Differs, WholeFile};
 pub use writer::{Form, TableWriter};

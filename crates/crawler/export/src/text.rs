@@ -7,6 +7,7 @@
 //! such a mark gets a leading `'`, which a spreadsheet interprets as "text follows" (OWASP, "CSV
 //! Injection"). Our own numbers are unchanged, and with [`FormulaPolicy::Verbatim`] all texts are.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use data_encoding::HEXLOWER;
@@ -61,6 +62,15 @@ pub(crate) fn json_line(
 /// "CSV Injection", and the full-width forms, which some locales accept.
 const FORMULA_MARKS: [char; 11] = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'];
 
+/// Returns a text as a field that no spreadsheet runs as a formula.
+#[must_use]
+pub fn csv_text(text: &str) -> Cow<'_, str> {
+    match text.starts_with(FORMULA_MARKS) {
+        true => format!("'{text}").into(),
+        false => text.into(),
+    }
+}
+
 /// The treatment of text fields that a spreadsheet would run as formulas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FormulaPolicy {
@@ -100,11 +110,12 @@ impl<W: Write> Csv<W> {
             self.field.clear();
             match value {
                 None => {}
-                Some(Value::Text(text)) if self.is_formula(text) => {
-                    write!(self.field, "'{text}")?;
-                }
                 Some(Value::Text(text)) => {
-                    self.writer.write_field(text)?;
+                    let text = match self.texts {
+                        FormulaPolicy::Neutralised => csv_text(text),
+                        FormulaPolicy::Verbatim => Cow::Borrowed(*text),
+                    };
+                    self.writer.write_field(&*text)?;
                     continue;
                 }
                 // No reason begins like a formula.
@@ -137,10 +148,6 @@ impl<W: Write> Csv<W> {
         }
         self.field.push(b'}');
         Ok(())
-    }
-
-    fn is_formula(&self, text: &str) -> bool {
-        self.texts == FormulaPolicy::Neutralised && text.starts_with(FORMULA_MARKS)
     }
 
     pub(crate) fn finish(mut self) -> Result<W, ExportFault> {

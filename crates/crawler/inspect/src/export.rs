@@ -4,6 +4,6 @@ mod destination;
 mod links;
 mod pages;
 
-pub use self::destination::Destination;
+pub use self::destination::{Destination, Target};
 pub use self::links::FailedUrls;
 pub use self::pages::{PageBatch, PageRecords};

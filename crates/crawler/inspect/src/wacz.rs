@@ -51,6 +51,8 @@ pub struct Packing<'a> {
     args: Options<'a>,
     inputs: Vec<Input>,
     index: InputIndex,
+    /// Number of pages in its list.
+    pages: u64,
 }
 
 impl<'a> PackageInputs<'a> {
@@ -78,6 +80,7 @@ impl<'a> PackageInputs<'a> {
             args,
             inputs,
             index,
+            pages: 0,
         };
         packing.warn();
         Ok(packing)
@@ -136,8 +139,8 @@ impl Packing<'_> {
         }
     }
 
-    /// Packs into a file, which gets its name once it is complete.
-    pub fn pack_to_file(&mut self, path: &Path) -> Result<(), CommandError> {
+    /// Packs into a file, which gets its name once it is complete. Returns the number of its pages.
+    pub fn pack_to_file(&mut self, path: &Path) -> Result<u64, CommandError> {
         let unwritable = unwritable(path);
         let draft = OutputFile::replacing(path).map_err(unwritable)?;
         let out = BufWriter::with_capacity(BUFFER, draft);
@@ -149,7 +152,8 @@ impl Packing<'_> {
                     .into_inner()
                     .into_inner()
                     .map_err(|error| unwritable(error.into_error()))?;
-                draft.complete().map_err(unwritable)
+                draft.complete().map_err(unwritable)?;
+                Ok(self.pages)
             }
         }
     }
@@ -176,8 +180,10 @@ impl Packing<'_> {
         let crawls = self.inputs.iter().filter_map(Input::crawl);
         let mut seeds = crawls.map(|crawl| crawl.extent.main_page.clone());
         let mut main_page = seeds.find_map(|seed| seed);
+        let mut count = 0;
         packer.pages(|add| {
             let mut add = |page: &Page<'_>| {
+                count += 1;
                 main_page.get_or_insert_with(|| (page.url.to_owned(), page.at));
                 add(page)
             };
@@ -191,6 +197,7 @@ impl Packing<'_> {
             }
             Ok::<(), PackError>(())
         })?;
+        self.pages = count;
         let about = PackageInfo {
             software: concat!("crawler ", env!("CARGO_PKG_VERSION")).to_owned(),
             title: self.args.title.map(str::to_owned),

@@ -16,7 +16,7 @@ pub use web::printable;
 pub use self::command_error::{CommandError, Kind, cannot, fault, usage};
 pub use self::disk_error::{remedy_for, remedy_of};
 pub use self::listener::{Counter, Listener, install, say, warn};
-pub use self::numbers::{counted, counted_as, grouped};
+pub use self::numbers::{counted, counted_as, grouped, lasting, wrapped};
 pub use self::shell::{pasted, word_of_shell};
 pub use self::slow_progress::SlowProgress;
 pub use self::store_error::in_use;

@@ -9,6 +9,26 @@ use sinks::warc::{CommitPointFile, Packing, name_of};
 use store::EmbeddedStore;
 use web::Timestamp;
 
+use crate::settings::Settings;
+
+/// Returns the directory where a crawl goes by default, if it contains one.
+///
+/// # Errors
+/// It does not contain a crawl.
+pub fn default_crawl() -> Result<PathBuf, CommandError> {
+    let directory = Settings::default().out;
+    match state(&directory).is_dir() {
+        true => Ok(directory),
+        false => {
+            let error = usage(format!(
+                "no crawl given, and there is none in {}",
+                directory.display()
+            ));
+            Err(error.with_remedy("give the directory of the crawl: DIR"))
+        }
+    }
+}
+
 /// Returns the path of the crawl's state.
 pub fn state(directory: &Path) -> PathBuf {
     directory.join("state")

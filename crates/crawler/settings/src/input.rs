@@ -6,7 +6,7 @@ use std::path::Path;
 
 use corpus::{MAX_DOCUMENT, is_standard_input};
 use messages::{CommandError, usage};
-use web::{CanonicalForm, PageUrl};
+use web::{CanonicalForm, PageUrl, SeedLine};
 
 /// Reads at most `most` bytes of a file, or of standard input.
 ///
@@ -36,7 +36,10 @@ pub fn unwritable(path: &Path) -> impl Fn(io::Error) -> CommandError + Copy {
     move |error| usage(format!("cannot write {}: {error}", path.display()))
 }
 
-/// Parses a URL argument.
+/// Parses a URL argument, as leniently as a seed: `example.org/about` has no scheme.
 pub fn parse_url(text: &str, form: &CanonicalForm) -> Result<PageUrl, CommandError> {
-    PageUrl::parse(text, form).map_err(|error| usage(format!("{text:?}: {error}")))
+    PageUrl::parse(text, form).or_else(|error| {
+        let seed = SeedLine::of_url(text, form).seeds.into_iter().next();
+        seed.ok_or_else(|| usage(format!("{text:?}: {error}")))
+    })
 }

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use bytesize::ByteSize;
 use journal::{CutSum, Limit, UnreadFormat};
-use messages::grouped;
+use messages::{counted, counted_as, grouped};
 use policy::Policy;
 
 /// Describes the limits on one line; `None` if no visit was cut.
 pub fn in_words(limits: &BTreeMap<&'static str, CutSum>) -> Option<String> {
     let limits = limits.iter().map(|(limit, sum)| match sum.lost {
         0 => format!("{} by {limit}", sum.visits),
-        lost => format!("{} by {limit} ({lost} links)", sum.visits),
+        lost => format!("{} by {limit} ({})", sum.visits, counted(lost, "link")),
     });
     let limits: Vec<String> = limits.collect();
     (!limits.is_empty()).then(|| limits.join(", "))
@@ -73,9 +73,7 @@ pub fn reservation(limits: &BTreeMap<&'static str, CutSum>) -> Option<String> {
     }
     match (links, parts) {
         (0, 0) => None,
-        (0, 1) => Some("1 page was not read completely".to_owned()),
-        (0, parts) => Some(format!("{parts} pages were not read completely")),
-        (1, _) => Some("1 link was not read".to_owned()),
-        (links, _) => Some(format!("{links} links were not read")),
+        (0, parts) => Some(counted_as(parts, "page was", "pages were") + " not read completely"),
+        (links, _) => Some(counted_as(links, "link was", "links were") + " not read"),
     }
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use corpus::{ArchivedPage, PageArchive, PagePlace, next_record};
 use journal::VisitRecord;
-use messages::{CommandError, fault, printable, say};
+use messages::{CommandError, counted, fault, printable, say};
 use policy::Policy;
 use rayon::prelude::*;
 use sinks::warc::WarcStream;
@@ -42,7 +42,7 @@ pub struct DuplicateText {
 
 /// Pages of the archive could not be read.
 #[derive(Debug, thiserror::Error)]
-#[error("{0} archived pages cannot be read: {1}")]
+#[error("{} cannot be read: {}", counted(*.0, "archived page"), .1)]
 struct UnreadPages(u64, &'static str);
 
 impl ArchivedPages {

@@ -10,7 +10,7 @@ use std::ffi::OsString;
 use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-pub use self::foreign_names::{FOREIGN, FOREIGN_COMMANDS};
+pub use self::foreign_names::{FOREIGN, FOREIGN_COMMANDS, FOREIGN_OF_COMMANDS};
 
 /// Returns the remedy for arguments that `command` refused, if any.
 pub fn for_arguments(
@@ -19,7 +19,9 @@ pub fn for_arguments(
     command: &Command,
 ) -> Option<String> {
     let words: Vec<&str> = arguments.iter().filter_map(|word| word.to_str()).collect();
-    let first = words.first().copied().unwrap_or_default();
+    // `crawler help exprot`: the second word is the command.
+    let named = words.iter().find(|word| **word != "help");
+    let first = named.copied().unwrap_or_default();
     let is_known = command.find_subcommand(first).is_some();
     let may_be_command = !is_known && !first.starts_with('-') && !first.contains(['.', ':', '/']);
     if may_be_command && let Some(advice) = for_command(first, command) {
@@ -52,6 +54,9 @@ pub fn for_arguments(
         }
     }
     let typed = text(ContextKind::InvalidArg).unwrap_or_default();
+    if let Some(advice) = for_option_of(first, typed, command) {
+        return Some(advice);
+    }
     let similar = text(ContextKind::SuggestedArg);
     if let Some(name) = similar.filter(|name| is_near(typed, name)) {
         return Some(format!("did you mean {name}?"));
@@ -59,14 +64,25 @@ pub fn for_arguments(
     if let Some(value) = text(ContextKind::SuggestedValue) {
         return Some(format!("did you mean {value}?"));
     }
-    match (
-        mistake.get(ContextKind::Suggested),
-        mistake.get(ContextKind::TrailingArg),
-    ) {
-        // "to pass it as a value": none of our options is meant as a value.
-        (Some(ContextValue::StyledStrs(tips)), None) => tips.first().map(ToString::to_string),
+    match mistake.get(ContextKind::Suggested) {
+        Some(ContextValue::StyledStrs(tips)) => {
+            let mut tips = tips.iter().map(ToString::to_string);
+            // None of our options is meant as a value.
+            tips.find(|tip| !tip.contains("as a value"))
+        }
         _ => None,
     }
+}
+
+/// Returns the advice for another program's option that was given to the command `name`.
+fn for_option_of(name: &str, typed: &str, command: &Command) -> Option<String> {
+    let mut rows = FOREIGN_OF_COMMANDS.iter().filter(|(of, _)| *of == name);
+    if let Some((_, row)) = rows.find(|(_, row)| row.names.contains(&typed)) {
+        return Some(row.advice.to_owned());
+    }
+    let mut options = command.find_subcommand(name)?.get_arguments();
+    let has_format = options.any(|option| option.get_long() == Some("format"));
+    (typed == "-f" && has_format).then(|| "did you mean --format?".to_owned())
 }
 
 /// Returns the crawl option that a word names with one hyphen, as in Katana.
@@ -127,6 +143,7 @@ pub fn for_command(word: &str, command: &Command) -> Option<String> {
     if let Some((_, ours)) = known {
         return Some(match *ours {
             "--out" => "`crawler --out DIR` continues the crawl in DIR".to_owned(),
+            advice if advice.contains(' ') => advice.to_owned(),
             command => format!("did you mean `crawler {command}`?"),
         });
     }

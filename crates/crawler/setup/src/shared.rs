@@ -24,8 +24,6 @@ use tokio::runtime::{Builder, Runtime};
 
 /// Environment variable with the store's URL. It keeps the password out of process lists.
 const VARIABLE: &str = "CRAWLER_STORE";
-/// Message if neither a directory nor a store is named.
-pub const NO_CRAWL: &str = "no crawl given: DIR or --store URL";
 /// Refresh interval of a followed replica.
 const REFRESH: Duration = Duration::from_secs(2);
 
@@ -62,7 +60,8 @@ struct ReplicatedCrawl {
 }
 
 impl OpenCrawl {
-    /// Opens the crawl in `directory`, or else copies the crawl in a store.
+    /// Opens the crawl in `directory`, or else copies the crawl in a store. Without both, opens the
+    /// crawl in the directory where a crawl goes by default.
     ///
     /// # Errors
     /// No crawl is named, or the named one cannot be read.
@@ -84,9 +83,10 @@ impl OpenCrawl {
             }));
         }
         let Some(url) = url(store) else {
-            let remedy = "give the directory of the crawl (DIR), or a shared crawl: --store \
-                postgres://USER@HOST/DATABASE";
-            return Err(usage(NO_CRAWL).with_remedy(remedy));
+            return Ok(Some(Self {
+                directory: crawl_directory::default_crawl()?,
+                replica: None,
+            }));
         };
         let runtime = runtime()?;
         let made = runtime.block_on(async {

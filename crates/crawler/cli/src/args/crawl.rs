@@ -108,9 +108,9 @@ pub(crate) struct ShownSettings {
     /// Explain this setting: meaning, values, default and current value
     #[arg(long, value_name = "KEY")]
     pub(crate) explain: Option<String>,
-    /// json or table [default: table on a terminal, json otherwise]
-    #[arg(long, value_name = "FORM")]
-    pub(crate) format: Option<Format>,
+    /// Form of the output, also in a pipe
+    #[arg(long, value_name = "FORM", default_value = "table")]
+    pub(crate) format: Format,
 }
 
 impl FromArgMatches for ConfigArgs {

@@ -12,7 +12,6 @@ use settings::values::Switch;
 use setup::comparison_options::{FeatureArgs, VerdictArgs};
 
 use crate::args::input::{InputArgs, WorkArgs};
-use crate::output::Format;
 
 /// Find near-duplicates among documents: files of text or HTML, directories of them, JSON lines
 /// ({"id", "text"}), Parquet, Arrow, WARC and ARC archives.
@@ -121,8 +120,7 @@ pub(crate) struct DedupArgs {
     pub(crate) main_content: Option<Switch>,
     #[command(flatten)]
     pub(crate) work: WorkArgs,
-    /// json, table, parquet or arrow [default: from the name of --output; table on a terminal, json
-    /// otherwise]
+    /// json, table, parquet or arrow [default: from the name of --output, else json]
     #[arg(long, value_name = "FORM")]
     pub(crate) format: Option<FindingForm>,
 }
@@ -235,10 +233,6 @@ impl DedupArgs {
                 _ => None,
             }
         };
-        let fitting = || match Format::or_fitting(None) {
-            Format::Json => FindingForm::Json,
-            Format::Table => FindingForm::Table,
-        };
-        self.format.or_else(by_name).unwrap_or_else(fitting)
+        self.format.or_else(by_name).unwrap_or(FindingForm::Json)
     }
 }

@@ -9,7 +9,7 @@ use crate::args::store::StoreArg;
 #[derive(Debug, Args)]
 #[command(after_help = EXPORT_EXAMPLES)]
 pub(crate) struct ExportArgs {
-    /// Directory of the crawl; it may be running
+    /// Directory of the crawl, which may be running [default: crawl]
     #[arg(value_name = "DIR", conflicts_with = "store")]
     pub(crate) directory: Option<PathBuf>,
     #[command(flatten)]
@@ -52,6 +52,9 @@ pub(crate) struct ExportArgs {
     /// value that begins with = + - @ or white space) [default: prefix them with ']
     #[arg(long)]
     pub(crate) raw: bool,
+    /// With --format csv: begin with a byte order mark, without which Excel shows wrong letters
+    #[arg(long)]
+    pub(crate) bom: bool,
     /// Continue a complete or interrupted export: keep its rows and append new rows
     #[arg(long)]
     pub(crate) resume: bool,
@@ -65,6 +68,7 @@ const EXPORT_EXAMPLES: &str = "\
 Examples:
   crawler export monday --format csv --output monday.csv
   crawler export monday --format csv --output monday.csv --resume    append new rows
+  crawler export monday --format csv --bom --output monday.csv       for Excel
   crawler export monday --format parquet --output visits/ --resume   the same, one file per run
   crawler export monday --links --format parquet --output links.parquet
   crawler export monday --links --broken --format csv                broken links
@@ -101,6 +105,16 @@ pub(crate) enum OutputForm {
 }
 
 impl OutputForm {
+    /// Returns the remark about the programs that open it.
+    pub(crate) const fn opened_with(self) -> &'static str {
+        match self {
+            Self::Table(export::Form::Jsonl) => "one JSON object per line, for jq or pandas",
+            Self::Table(export::Form::Csv | export::Form::RawCsv) => "open it in a spreadsheet",
+            Self::Table(export::Form::Parquet) => "open it with DuckDB, pandas or Polars",
+            Self::Wet => "read it with warcio or other WARC tools",
+        }
+    }
+
     /// Returns true if an unfinished file of this form and name can be continued. It cannot if the
     /// file is only readable with its end.
     pub(crate) fn can_continue(self, path: &Path) -> bool {

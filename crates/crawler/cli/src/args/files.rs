@@ -117,9 +117,9 @@ pub(crate) struct QueryArgs {
     pub(crate) save_index: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) work: WorkArgs,
-    /// json or table [default: table on a terminal, json otherwise]
-    #[arg(long, value_name = "FORM")]
-    pub(crate) format: Option<Format>,
+    /// Form of the output, also in a pipe
+    #[arg(long, value_name = "FORM", default_value = "json")]
+    pub(crate) format: Format,
 }
 
 /// Compare two files: distance of the fingerprints in bits, resemblance and containment of the
@@ -154,9 +154,9 @@ pub(crate) struct CompareArgs {
     /// context, marked [-only a-] and {+only b+}
     #[arg(long)]
     pub(crate) diff: bool,
-    /// json or table [default: table on a terminal, json otherwise]
-    #[arg(long, value_name = "FORM")]
-    pub(crate) format: Option<Format>,
+    /// Form of the output, also in a pipe
+    #[arg(long, value_name = "FORM", default_value = "table")]
+    pub(crate) format: Format,
 }
 
 const COMPARE_HELP: &str = "\
@@ -265,9 +265,9 @@ pub(crate) struct PlanArgs {
     /// Maximum number of candidates per probe, over all tables [default: 4096]
     #[arg(long, value_name = "N")]
     pub(crate) candidates: Option<f64>,
-    /// json or table [default: table on a terminal, json otherwise]
-    #[arg(long, value_name = "FORM")]
-    pub(crate) format: Option<Format>,
+    /// Form of the output, also in a pipe
+    #[arg(long, value_name = "FORM", default_value = "table")]
+    pub(crate) format: Format,
 }
 
 #[derive(Debug, Args)]
@@ -323,7 +323,7 @@ Exit codes: 0 done, 1 fault, or incomplete index because part of the input was u
 error.")]
 pub(crate) struct IndexArgs {
     /// Directory of a crawl, or WARC and ARC files
-    #[arg(value_name = "DIR|FILE", required = true)]
+    #[arg(value_name = "DIR|FILE", default_value = "crawl")]
     pub(crate) archives: Vec<PathBuf>,
     /// Write to this file instead of standard output (-), or instead of the crawl's index: to
     /// FILE.part, which is renamed to FILE when complete

@@ -11,16 +11,16 @@ use setup::shared::StoreUrl;
 
 use crate::args::input::InputArgs;
 use crate::args::store::StoreArg;
-use crate::output::Format;
+use crate::output::{Format, ListFormat};
 
 #[derive(Debug, Args)]
 pub(crate) struct InspectArgs {
     /// Directory of the crawl
-    #[arg(value_name = "DIR")]
+    #[arg(value_name = "DIR", default_value = "crawl")]
     pub(crate) directory: PathBuf,
-    /// json or table [default: table on a terminal, json otherwise]
-    #[arg(long, value_name = "FORM")]
-    pub(crate) format: Option<Format>,
+    /// Form of the output, also in a pipe
+    #[arg(long, value_name = "FORM", default_value = "table")]
+    pub(crate) format: Format,
 }
 
 /// Remove leftover files of interrupted crawls and commands, and the previous state that a rebuild
@@ -33,7 +33,7 @@ Examples:
   crawler clean crawl --cut       also tails cut off archive and journal (NAME.cut-N)")]
 pub(crate) struct CleanArgs {
     /// Directory of the crawl, which must not be in use
-    #[arg(value_name = "DIR")]
+    #[arg(value_name = "DIR", default_value = "crawl")]
     pub(crate) directory: PathBuf,
     /// List the files without removing them
     #[arg(short = 'n', long)]
@@ -41,14 +41,15 @@ pub(crate) struct CleanArgs {
     /// Also remove tails that were cut off archive and journal; they may still contain pages
     #[arg(long)]
     pub(crate) cut: bool,
-    /// json or table [default: table on a terminal, json otherwise]
-    #[arg(long, value_name = "FORM")]
-    pub(crate) format: Option<Format>,
+    /// Form of the output, also in a pipe
+    #[arg(long, value_name = "FORM", default_value = "table")]
+    pub(crate) format: Format,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct VerifyArgs {
-    /// Directory of the crawl, or any WACZ file; with --store, the directory of a node
+    /// Directory of the crawl, or any WACZ file [default: crawl]; with --store, the directory of a
+    /// node
     #[arg(value_name = "DIR|FILE.wacz")]
     pub(crate) directory: Option<PathBuf>,
     /// PostgreSQL database of a shared crawl: check the crawl of all nodes, or with DIR, check that
@@ -56,9 +57,9 @@ pub(crate) struct VerifyArgs {
     /// CRAWLER_STORE]
     #[arg(long, value_name = "URL")]
     pub(crate) store: Option<StoreUrl>,
-    /// json or table [default: table on a terminal, json otherwise]
-    #[arg(long, value_name = "FORM")]
-    pub(crate) format: Option<Format>,
+    /// Form of the output, also in a pipe
+    #[arg(long, value_name = "FORM", default_value = "table")]
+    pub(crate) format: Format,
 }
 
 /// Pack crawls and WARC files into one WACZ 1.1.1 file (archive, index, list of pages) for
@@ -67,7 +68,7 @@ pub(crate) struct VerifyArgs {
 #[command(after_help = WACZ_EXAMPLES)]
 pub(crate) struct WaczArgs {
     /// Directories of crawls, which must not be running, and WARC files of any crawler
-    #[arg(value_name = "DIR|FILE", required = true)]
+    #[arg(value_name = "DIR|FILE", default_value = "crawl")]
     pub(crate) inputs: Vec<PathBuf>,
     /// Write to this file: to FILE.part, which is renamed to FILE when complete; - is standard
     /// output
@@ -105,7 +106,7 @@ Exit codes: 0 done, 1 fault, or parts of the inputs were unreadable, 2 usage err
 #[command(after_help = UNPACK_HELP)]
 pub(crate) struct UnpackArgs {
     /// Directories of crawls, which must not be running, and WARC or ARC files of any crawler
-    #[arg(value_name = "DIR|FILE", required = true)]
+    #[arg(value_name = "DIR|FILE", default_value = "crawl")]
     pub(crate) inputs: Vec<PathBuf>,
     /// Write to this new directory: to DIR.part, which is renamed to DIR when complete
     #[arg(short, long, value_name = "DIR")]
@@ -113,9 +114,9 @@ pub(crate) struct UnpackArgs {
     /// Replace DIR if it exists; the existing directory is kept as DIR.old-TIME
     #[arg(long)]
     pub(crate) force: bool,
-    /// json or table [default: table on a terminal, json otherwise]
-    #[arg(long, value_name = "FORM")]
-    pub(crate) format: Option<Format>,
+    /// Form of the output, also in a pipe
+    #[arg(long, value_name = "FORM", default_value = "table")]
+    pub(crate) format: Format,
 }
 
 const UNPACK_HELP: &str = "\
@@ -134,7 +135,7 @@ Exit codes: 0 done, 1 fault, or parts of the inputs were unreadable, 2 usage err
 
 #[derive(Debug, Args)]
 pub(crate) struct StatusArgs {
-    /// Directory of the crawl; it may be running
+    /// Directory of the crawl, which may be running [default: crawl]
     #[arg(value_name = "DIR", conflicts_with = "store")]
     pub(crate) directory: Option<PathBuf>,
     #[command(flatten)]
@@ -143,9 +144,9 @@ pub(crate) struct StatusArgs {
     /// earliest time of the next request
     #[arg(long)]
     pub(crate) hosts: bool,
-    /// json or table [default: table on a terminal, json otherwise]
-    #[arg(long, value_name = "FORM")]
-    pub(crate) format: Option<Format>,
+    /// Form of the output, also in a pipe
+    #[arg(long, value_name = "FORM", default_value = "table")]
+    pub(crate) format: ListFormat,
 }
 
 #[derive(Debug, Args)]
@@ -160,7 +161,7 @@ Examples:
   crawler rebuild wget --from-archive --seeds seeds.txt   a crawl from wget/archive/*.warc.gz")]
 pub(crate) struct RebuildArgs {
     /// Directory of the crawl
-    #[arg(value_name = "DIR")]
+    #[arg(value_name = "DIR", default_value = "crawl")]
     pub(crate) directory: PathBuf,
     /// Ignore the journal and rebuild it from the archive, as if it were damaged or lost
     #[arg(long)]
@@ -173,30 +174,30 @@ pub(crate) struct RebuildArgs {
     /// new key]
     #[arg(long, value_name = "HEX")]
     pub(crate) hash_key: Option<Key>,
-    /// json or table [default: table on a terminal, json otherwise]
-    #[arg(long, value_name = "FORM")]
-    pub(crate) format: Option<Format>,
+    /// Form of the output, also in a pipe
+    #[arg(long, value_name = "FORM", default_value = "table")]
+    pub(crate) format: Format,
 }
 
 #[derive(Debug, Args)]
-#[command(override_usage = "crawler why [OPTIONS] <DIR> <URL>\n       \
+#[command(override_usage = "crawler why [OPTIONS] [DIR] <URL>\n       \
     crawler why [OPTIONS] --store <URL> <URL>")]
 pub(crate) struct WhyArgs {
-    /// Directory of the crawl; it may be running
+    /// Directory of the crawl, which may be running [default: crawl]
     #[arg(value_name = "DIR")]
     pub(crate) directory: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) store: StoreArg,
     /// The URL in question
     pub(crate) url: Option<String>,
-    /// json or table [default: table on a terminal, json otherwise]
-    #[arg(long, value_name = "FORM")]
-    pub(crate) format: Option<Format>,
+    /// Form of the output, also in a pipe
+    #[arg(long, value_name = "FORM", default_value = "table")]
+    pub(crate) format: Format,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct DuplicatesArgs {
-    /// Directory of the crawl; it may be running
+    /// Directory of the crawl, which may be running [default: crawl]
     #[arg(value_name = "DIR", conflicts_with = "store")]
     pub(crate) directory: Option<PathBuf>,
     #[command(flatten)]
@@ -213,9 +214,9 @@ pub(crate) struct DuplicatesArgs {
     /// verdict
     #[arg(long, value_name = "URL", conflicts_with = "clusters")]
     pub(crate) diff: Option<String>,
-    /// json or table [default: table on a terminal, json otherwise]
-    #[arg(long, value_name = "FORM")]
-    pub(crate) format: Option<Format>,
+    /// Form of the output, also in a pipe
+    #[arg(long, value_name = "FORM", default_value = "table")]
+    pub(crate) format: ListFormat,
 }
 
 #[derive(Debug, Args)]
@@ -235,22 +236,22 @@ pub(crate) struct ChangesArgs {
     /// unknown [default: all; a table omits unchanged pages]
     #[arg(long, value_name = "KINDS", value_delimiter = ',')]
     pub(crate) only: Vec<ChangeKind>,
-    /// json or table [default: table on a terminal, json otherwise]
-    #[arg(long, value_name = "FORM")]
-    pub(crate) format: Option<Format>,
+    /// Form of the output, also in a pipe
+    #[arg(long, value_name = "FORM", default_value = "table")]
+    pub(crate) format: ListFormat,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct SkippedArgs {
     /// Directory of the crawl
-    #[arg(value_name = "DIR")]
+    #[arg(value_name = "DIR", default_value = "crawl")]
     pub(crate) directory: PathBuf,
     /// Only URLs of this kind: duplicate-links, pattern, scope, limit, robots, trap, page or other
     #[arg(long, value_name = "KIND")]
     pub(crate) why: Option<ReasonKind>,
-    /// json or table [default: table on a terminal, json otherwise]
-    #[arg(long, value_name = "FORM")]
-    pub(crate) format: Option<Format>,
+    /// Form of the output, also in a pipe
+    #[arg(long, value_name = "FORM", default_value = "table")]
+    pub(crate) format: ListFormat,
 }
 
 const CHANGES_HELP: &str = "\
@@ -313,20 +314,20 @@ impl ChangeKind {
 #[derive(Debug, Args)]
 pub(crate) struct FramesArgs {
     /// Directory of the crawl
-    #[arg(value_name = "DIR")]
+    #[arg(value_name = "DIR", default_value = "crawl")]
     pub(crate) directory: PathBuf,
     /// Show the boilerplate blocks of this host, each with the number of archived pages that
     /// contain it
     #[arg(value_name = "HOST")]
     pub(crate) host: Option<String>,
-    /// json or table [default: table on a terminal, json otherwise]
-    #[arg(long, value_name = "FORM")]
-    pub(crate) format: Option<Format>,
+    /// Form of the output, also in a pipe
+    #[arg(long, value_name = "FORM", default_value = "table")]
+    pub(crate) format: ListFormat,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct PatternsArgs {
-    /// Directory of the crawl; it may be running
+    /// Directory of the crawl, which may be running [default: crawl]
     #[arg(value_name = "DIR", conflicts_with = "store")]
     pub(crate) directory: Option<PathBuf>,
     #[command(flatten)]
@@ -334,20 +335,21 @@ pub(crate) struct PatternsArgs {
     /// Reopen this pattern, and queue its excluded URLs; the crawl must not be running
     #[arg(long, value_name = "PATTERN")]
     pub(crate) reopen: Option<String>,
-    /// json or table [default: table on a terminal, json otherwise]
-    #[arg(long, value_name = "FORM")]
-    pub(crate) format: Option<Format>,
+    /// Form of the output, also in a pipe
+    #[arg(long, value_name = "FORM", default_value = "table")]
+    pub(crate) format: ListFormat,
 }
 
 #[derive(Debug, Args)]
+#[command(override_usage = "crawler search [OPTIONS] [DIR] <QUERY>")]
 pub(crate) struct SearchArgs {
-    /// Directory of the crawl
+    /// Directory of the crawl [default: crawl]
     #[arg(value_name = "DIR")]
-    pub(crate) directory: PathBuf,
+    pub(crate) directory: Option<PathBuf>,
     /// Words, all of which must occur; "a phrase", -without, this OR that, (…), title:, text:,
     /// url:, host: (with subdomains), lang:, and after: or before: a date
     #[arg(value_name = "QUERY", allow_hyphen_values = true)]
-    pub(crate) query: String,
+    pub(crate) query: Option<String>,
     /// Maximum number of hits, best first
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub(crate) limit: usize,
@@ -360,16 +362,16 @@ pub(crate) struct SearchArgs {
     /// Show the words in their context, read from the archive
     #[arg(long, value_name = "ON|OFF", default_value = "on")]
     pub(crate) snippets: Switch,
-    /// json or table [default: table on a terminal, json otherwise]
-    #[arg(long, value_name = "FORM")]
-    pub(crate) format: Option<Format>,
+    /// Form of the output, also in a pipe
+    #[arg(long, value_name = "FORM", default_value = "table")]
+    pub(crate) format: ListFormat,
 }
 
 /// List pages of a crawl that are similar to one of its pages or to a file; or documents of a
 /// collection, or fingerprints in a file, that are similar to a document. Nearest first.
 #[derive(Debug, Args)]
 #[command(
-    override_usage = "crawler similar [OPTIONS] <DIR|PATH> <URL|FILE>\n       \
+    override_usage = "crawler similar [OPTIONS] [DIR|PATH] <URL|FILE>\n       \
     crawler similar [OPTIONS] --store <URL> <URL|FILE>"
 )]
 #[command(after_help = "\
@@ -381,7 +383,7 @@ Examples:
   crawler similar corpus/ draft.txt --containment 0.8   with 80 % of the draft's shingles
   crawler similar corpus.fp draft.txt --distance 7 fingerprints within 7 bits")]
 pub(crate) struct SimilarArgs {
-    /// Directory of the crawl; or documents, as `dedup` reads them; or a file that
+    /// Directory of the crawl [default: crawl]; or documents, as `dedup` reads them; or a file that
     /// `fingerprint --output` wrote
     #[arg(value_name = "DIR|PATH")]
     pub(crate) directory: Option<PathBuf>,
@@ -411,9 +413,9 @@ pub(crate) struct SimilarArgs {
     pub(crate) input: InputArgs,
     #[command(flatten)]
     pub(crate) features: FeatureArgs,
-    /// json or table [default: table on a terminal, json otherwise]
-    #[arg(long, value_name = "FORM")]
-    pub(crate) format: Option<Format>,
+    /// Form of the output, also in a pipe
+    #[arg(long, value_name = "FORM", default_value = "table")]
+    pub(crate) format: ListFormat,
 }
 
 impl SimilarArgs {

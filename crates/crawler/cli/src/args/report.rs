@@ -12,7 +12,7 @@ use crate::args::store::StoreArg;
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ReportArgs {
-    /// Directory of the crawl; it may be running
+    /// Directory of the crawl, which may be running [default: crawl]
     #[arg(value_name = "DIR", conflicts_with = "store")]
     pub(crate) directory: Option<PathBuf>,
     #[command(flatten)]
@@ -39,14 +39,11 @@ pub(crate) enum ReportForm {
 }
 
 impl ReportArgs {
-    /// Returns the file to write; `None` for standard output.
-    pub(crate) fn file(&self) -> Option<PathBuf> {
+    /// Returns the file to write, by default in `directory`; `None` for standard output.
+    pub(crate) fn file(&self, directory: &Path) -> Option<PathBuf> {
         match (&self.output, self.format) {
             (Some(path), _) => (path != Path::new("-")).then(|| path.clone()),
-            (None, ReportForm::Html) => {
-                let directory = self.directory.as_deref().unwrap_or(Path::new(""));
-                Some(directory.join("report.html"))
-            }
+            (None, ReportForm::Html) => Some(directory.join("report.html")),
             (None, ReportForm::Json) => None,
         }
     }

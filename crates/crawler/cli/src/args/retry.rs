@@ -20,7 +20,7 @@ Examples:
 While the crawl runs, write a one-time action into its control.toml:
   retry = [\"temporary\", \"status=404 host=shop.example.org\"]")]
 pub(crate) struct RetryArgs {
-    /// Directory of the crawl, which must not be running
+    /// Directory of the crawl, which must not be running [default: crawl]
     #[arg(value_name = "DIR", conflicts_with = "store")]
     pub(crate) directory: Option<PathBuf>,
     #[command(flatten)]

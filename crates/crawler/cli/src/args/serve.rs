@@ -14,7 +14,7 @@ use crate::args::store::StoreArg;
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ServeArgs {
-    /// Directory of the crawl; it may be running
+    /// Directory of the crawl, which may be running [default: crawl]
     #[arg(value_name = "DIR", conflicts_with = "store")]
     pub(crate) directory: Option<PathBuf>,
     #[command(flatten)]

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use messages::{CommandError, usage};
+use messages::{CommandError, pasted, usage};
 use setup::shared::StoreUrl;
 
-use crate::output::Format;
+use crate::output::ListFormat;
 
 /// The option that names a shared crawl in place of a directory.
 #[derive(Debug, Default, Args)]
@@ -18,15 +18,16 @@ pub(crate) struct StoreArg {
 }
 
 impl StoreArg {
-    /// Returns the directory and the name of the positional arguments `DIR NAME`. With a store, the
-    /// first argument is the name, and there is no directory.
+    /// Returns the directory and the name of the positional arguments `[DIR] NAME`. A single
+    /// argument is the name. `what` is the name's meaning: `URL`.
     ///
     /// # Errors
-    /// An argument is missing, or both a directory and a store are named.
+    /// The name is missing, or both a directory and a store are named.
     pub(crate) fn directory_and_name(
         &self,
         first: Option<&PathBuf>,
         second: Option<&String>,
+        what: &str,
     ) -> Result<(Option<PathBuf>, String), CommandError> {
         let name = |first: &PathBuf| first.to_string_lossy().into_owned();
         match (first, second) {
@@ -35,9 +36,17 @@ impl StoreArg {
             )
             .with_remedy("give one of them")),
             (Some(directory), Some(name)) => Ok((Some(directory.clone()), name.clone())),
+            (Some(first), None) if self.store.is_none() && first.is_dir() => {
+                let error = usage(format!("no {what} given, only a directory"));
+                Err(error.with_remedy(format!("add it: {} {what}", pasted(first))))
+            }
             (Some(first), None) => Ok((None, name(first))),
-            (None, _) => Err(usage("no crawl and no page given")
-                .with_remedy("give the directory of the crawl and a page: DIR URL")),
+            (None, _) => {
+                let error = usage(format!("no {what} given"));
+                Err(error.with_remedy(format!(
+                    "give it, after the directory of the crawl: DIR {what}"
+                )))
+            }
         }
     }
 }
@@ -63,9 +72,9 @@ pub(crate) struct NodesArgs {
     /// CRAWLER_STORE]
     #[arg(long, value_name = "URL")]
     pub(crate) store: Option<StoreUrl>,
-    /// json or table [default: table on a terminal, json otherwise]
-    #[arg(long, value_name = "FORM")]
-    pub(crate) format: Option<Format>,
+    /// Form of the output, also in a pipe
+    #[arg(long, value_name = "FORM", default_value = "table")]
+    pub(crate) format: ListFormat,
 }
 
 /// Change a running shared crawl: each node without a control.toml of its own applies FILE within

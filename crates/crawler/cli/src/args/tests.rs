@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use clap::{CommandFactory, Parser};
 use settings::Settings;
-use settings::suggestions::{self, FOREIGN, FOREIGN_COMMANDS};
+use settings::suggestions::{self, FOREIGN, FOREIGN_COMMANDS, FOREIGN_OF_COMMANDS};
 
 use crate::args::Arguments;
 
@@ -66,9 +66,45 @@ fn every_suggested_option_and_command_exists() {
             command.find_subcommand(word).is_none(),
             "{word} is a command"
         );
+        if ours.contains(' ') {
+            continue;
+        }
         let option = ours.strip_prefix("--");
         let is_ours = option.map_or_else(|| command.find_subcommand(ours).is_some(), exists);
         assert!(is_ours, "{ours}");
+    }
+}
+
+#[test]
+fn options_of_other_programs_are_answered_by_the_command_that_has_them() {
+    let command = built();
+    for (name, row) in FOREIGN_OF_COMMANDS {
+        let ours = command.find_subcommand(name).unwrap();
+        let exists = |option: &str| {
+            ours.get_arguments()
+                .any(|ours| ours.get_long() == Some(option))
+        };
+        let words = row
+            .advice
+            .split(|c: char| !c.is_ascii_alphanumeric() && c != '-');
+        for option in words.filter_map(|word| word.strip_prefix("--")) {
+            assert!(exists(option), "{name} has no --{option}");
+        }
+        for option in row.names {
+            let advice = remedy(&[name, "crawl", option, "3"]);
+            assert_eq!(advice.as_deref(), Some(row.advice), "{name} {option}");
+        }
+    }
+}
+
+#[test]
+fn no_option_is_suggested_as_a_value() {
+    for arguments in [
+        &["export", "crawl", "--frobnicate"][..],
+        &["dedup", "a.txt", "--frobnicate"],
+        &["https://a.test/", "--frobnicate"],
+    ] {
+        assert_eq!(remedy(arguments), None, "{arguments:?}");
     }
 }
 
@@ -96,6 +132,9 @@ fn values_and_clusters_of_other_crawlers_are_understood() {
         (&["--mirror", "https://a.test/"], "archives a whole site"),
         (&["--dealy", "5s"], "--delay"),
         (&["exprot", "crawl", "--format", "csv"], "`crawler export`"),
+        (&["help", "exprot"], "`crawler export`"),
+        (&["export", "crawl", "-f", "csv"], "--format"),
+        (&["status", "crawl", "-f", "json"], "--format"),
     ] {
         let remedy = remedy(arguments).unwrap_or_default();
         assert!(remedy.contains(words), "{arguments:?}: {remedy}");
@@ -109,6 +148,8 @@ fn misspelt_commands_and_keys_are_recognised() {
         ("serach", Some("`crawler search`")),
         ("grep", Some("`crawler search`")),
         ("resume", Some("`crawler --out DIR`")),
+        ("stop", Some("Ctrl-C")),
+        ("version", Some("`crawler --version`")),
         ("frobnicate", None),
     ] {
         let found = suggestions::for_command(word, &built());

@@ -45,7 +45,7 @@ pub(crate) struct TopicArgs {
     /// words get lower weights [default: equal weights]
     #[arg(long, value_name = "FILE")]
     pub(crate) frequencies: Option<PathBuf>,
-    /// json or table [default: table on a terminal, json otherwise]
-    #[arg(long, value_name = "FORM")]
-    pub(crate) format: Option<Format>,
+    /// Form of the output, also in a pipe
+    #[arg(long, value_name = "FORM", default_value = "table")]
+    pub(crate) format: Format,
 }

@@ -10,35 +10,38 @@ use inspect::changes::{Change, Changes};
 use messages::{CommandError, say};
 
 use crate::args::{ChangeKind, ChangesArgs};
-use crate::output::{self, Format};
+use crate::output::{self, List, ListFormat};
+
+/// Columns of CSV.
+const COLUMNS: &[&str] = &["change", "url", "from", "resemblance", "reason"];
 
 pub(crate) fn run(args: &ChangesArgs) -> Result<(), CommandError> {
-    let format = Format::or_fitting(args.format);
-    let with_diff = args.diff && format == Format::Json;
+    let format = args.format;
+    let with_diff = args.diff && format == ListFormat::Json;
     let changes = Changes::between(&args.old, &args.new, with_diff)?;
     let mut counts = BTreeMap::new();
     let mut read = Ok(());
-    output::coloured_to_stdout(format, |out, has_colours| {
+    output::coloured_to_stdout(|out, has_colours| {
+        let mut list = List::begin(format, COLUMNS, out)?;
         let written = changes.each(|change: &Change<'_>| -> io::Result<()> {
             let kind = ChangeKind::from(change.kind);
             *counts.entry(kind).or_insert(0) += 1;
             let is_wanted = match args.only.as_slice() {
-                [] => format == Format::Json || kind != ChangeKind::Unchanged,
+                [] => format != ListFormat::Table || kind != ChangeKind::Unchanged,
                 only => only.contains(&kind),
             };
-            match format {
-                _ if !is_wanted => Ok(()),
-                Format::Json => output::json_line(out, change),
-                Format::Table => line::write(change, args.diff.then_some(has_colours), out),
+            if !is_wanted {
+                return Ok(());
             }
+            list.write(change, |out| {
+                line::write(change, args.diff.then_some(has_colours), out)
+            })
         });
         match written {
-            Ok(written) => written,
-            Err(fault) => {
-                read = Err(fault);
-                Ok(())
-            }
+            Ok(written) => written?,
+            Err(fault) => read = Err(fault),
         }
+        list.end()
     })?;
     read?;
     say(&summary(&counts));

@@ -40,7 +40,7 @@ pub(crate) fn run(args: &CleanArgs) -> Result<(), CommandError> {
         }
     }
     output::to_stdout(|out| {
-        if Format::or_fitting(args.format) == Format::Json {
+        if args.format == Format::Json {
             let removed = gone.iter().map(|item| (item, !args.dry_run));
             for (item, removed) in removed.chain(kept.iter().map(|item| (item, false))) {
                 output::json_line(out, &Line { item, removed })?;

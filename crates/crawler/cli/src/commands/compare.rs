@@ -75,8 +75,8 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), CommandError> {
         let blocks = pages.map(|(a, b)| differing_blocks(a, b, Frames::default()));
         comparison.blocks = blocks.map(|blocks| PrintedBlock::with_page_first(&blocks));
     }
-    let format = Format::or_fitting(args.format);
-    output::coloured_to_stdout(format, |out, has_colours| match format {
+    let format = args.format;
+    output::coloured_to_stdout(|out, has_colours| match format {
         Format::Json => output::json_line(out, &comparison),
         Format::Table => {
             output::columns(out, &lines(&comparison.pair))?;

@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::{Arg, Args, Command};
-use messages::{CommandError, fault, printable, usage};
+use messages::{CommandError, fault, printable, usage, wrapped};
 use serde::Serialize;
 use settings::{Origins, SETTINGS_FILE, Settings, suggestions};
 
@@ -57,7 +57,7 @@ pub(crate) fn run(args: &ConfigArgs) -> Result<(), CommandError> {
     let (settings, origins) =
         Settings::gather_from(&args.crawl.flags, out.as_deref(), config.as_deref())?;
     let shown = shown_settings(&settings, &origins)?;
-    let format = Format::or_fitting(args.shown.format);
+    let format = args.shown.format;
     match &args.shown.explain {
         Some(key) => explain(key, shown, format),
         None => output::to_stdout(|out| match format {
@@ -170,9 +170,9 @@ fn write_explanation(out: &mut dyn Write, setting: &ShownSetting) -> io::Result<
     };
     let option = setting.option.as_deref();
     writeln!(out, "{}", option.unwrap_or(&setting.key))?;
-    for line in wrapped(setting.help.as_deref().unwrap_or_default(), 76) {
-        writeln!(out, "    {line}")?;
-    }
+    let help = setting.help.as_deref().unwrap_or_default();
+    let words: Vec<&str> = help.split_whitespace().collect();
+    writeln!(out, "{}", wrapped(&format!("    {}", words.join(" ")), 4))?;
     output::columns(
         out,
         &[
@@ -184,36 +184,9 @@ fn write_explanation(out: &mut dyn Write, setting: &ShownSetting) -> io::Result<
     )
 }
 
-/// Wraps a text into lines of at most `width` characters. A longer word gets its own line.
-fn wrapped(text: &str, width: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in text.split_whitespace() {
-        let last = lines.len() - 1;
-        let length = lines[last].chars().count();
-        if length > 0 && length + 1 + word.chars().count() > width {
-            lines.push(word.to_owned());
-        } else {
-            let space = if length > 0 { " " } else { "" };
-            lines[last] += &format!("{space}{word}");
-        }
-    }
-    lines
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_text_is_wrapped_between_words() {
-        for (text, lines) in [
-            ("", &[""][..]),
-            ("one two three", &["one two", "three"]),
-            ("a seventeen-letters b", &["a", "seventeen-letters", "b"]),
-        ] {
-            assert_eq!(wrapped(text, 8), lines, "{text}");
-        }
-    }
 
     #[test]
     fn every_setting_has_an_explanation() {

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use messages::{CommandError, fault, say, warn};
+use messages::{CommandError, fault, say, usage, warn};
 use settings::machine;
 use settings::seeds::{Seeds, read_ahead};
 use setup::membership::Node;
@@ -65,6 +65,10 @@ fn gather(args: &CrawlArgs, mut node: Option<Node>) -> Result<SessionStart<'_>, 
             (settings, advice)
         }
     };
+    if settings.out.is_file() {
+        let error = usage(format!("{} is a file", settings.out.display()));
+        return Err(error.with_remedy("--out names a directory: crawl/ by default"));
+    }
     secrets.add_hosts(&settings)?;
     if node.is_none() {
         earlier::resolve(&mut settings)?;

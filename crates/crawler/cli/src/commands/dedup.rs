@@ -41,6 +41,7 @@ use self::progress::DedupProgress;
 use self::report::Report;
 use self::survivors::Survivors;
 use crate::args::DedupArgs;
+use crate::output;
 
 /// A run of the command: its options and the state that all its steps share.
 struct DedupRun<'a> {
@@ -287,6 +288,9 @@ impl<'a> DedupRun<'a> {
         say(&closing(summary, self.options.kind, &self.skipped_note()));
         if let (Some(kept), Some(output)) = (kept, &self.args.keep) {
             say(&survivors::closing(kept, output));
+        }
+        if let Some(report) = self.args.report.as_deref().filter(|path| path.is_file()) {
+            output::say_written(report, "a report", "open it in a browser");
         }
         let (bands, kind) = (self.options.bands, self.options.kind);
         let is_promised = kind == FindingKind::Pairs || bands != BandDesign::SKETCH;

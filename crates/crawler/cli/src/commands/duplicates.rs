@@ -9,6 +9,7 @@ use std::path::Path;
 
 use inspect::duplicates::{self, Cluster, Duplicate};
 use messages::{CommandError, pasted, printable, say, usage};
+use serde_json::json;
 use settings::input::parse_url;
 use settings::{Settings, crawl_directory};
 use setup::control::actions::sentence;
@@ -18,7 +19,18 @@ use store::DistinctEffect;
 use web::PageUrl;
 
 use crate::args::DuplicatesArgs;
-use crate::output::{self, Format};
+use crate::output::{self, List, ListFormat};
+
+/// Columns of CSV.
+const COLUMNS: &[&str] = &[
+    "url",
+    "verdict",
+    "duplicate_of",
+    "distance",
+    "resemblance",
+    "kept",
+    "reason",
+];
 
 pub(crate) fn run(args: &DuplicatesArgs) -> Result<(), CommandError> {
     let crawl = OpenCrawl::open(args.directory.as_deref(), args.store.store.as_ref())?;
@@ -28,22 +40,22 @@ pub(crate) fn run(args: &DuplicatesArgs) -> Result<(), CommandError> {
         crawl.refuse_for_replica("--distinct", Refused::Writes)?;
         return declare_distinct(directory, &args.distinct);
     }
-    let format = Format::or_fitting(args.format);
     if let Some(url) = &args.diff {
+        let format = args.format.without_csv("--diff")?;
         crawl.refuse_for_replica("--diff", Refused::ReadsArchive)?;
         return shown_pair::show(directory, url, format);
     }
     if args.clusters {
         let clusters = duplicates::clusters(&state)?;
-        return output::to_stdout(|out| {
+        return output::list(args.format, &["original", "url"], |list| {
             clusters
                 .iter()
-                .try_for_each(|one| write_cluster(one, format, out))
+                .try_for_each(|one| write_cluster(one, args.format, list))
         });
     }
     let mut visits = journal::visits(&state)?;
     let mut read = Ok(());
-    output::to_stdout(|out| {
+    output::list(args.format, COLUMNS, |list| {
         for visit in &mut visits {
             let visit = match visit {
                 Ok(visit) => visit,
@@ -53,7 +65,7 @@ pub(crate) fn run(args: &DuplicatesArgs) -> Result<(), CommandError> {
                 }
             };
             if let Some(duplicate) = Duplicate::of(&visit) {
-                write(&duplicate, format, out)?;
+                list.write(&duplicate, |out| write(&duplicate, out))?;
             }
         }
         Ok(())
@@ -91,30 +103,32 @@ fn declare_distinct(directory: &Path, distinct: &[String]) -> Result<(), Command
     }
 }
 
-fn write_cluster(cluster: &Cluster, format: Format, out: &mut dyn Write) -> io::Result<()> {
-    match format {
-        Format::Json => output::json_line(out, cluster),
-        Format::Table => {
-            let members: Vec<_> = cluster.members.iter().map(|url| printable(url)).collect();
-            writeln!(out, "{:>6}  {}", members.len(), members.join("  "))
-        }
+/// Writes a cluster; in CSV, a row per member.
+fn write_cluster(cluster: &Cluster, format: ListFormat, list: &mut List<'_>) -> io::Result<()> {
+    if format == ListFormat::Csv {
+        let mut members = cluster.members.iter();
+        let original = cluster.members.first();
+        return members.try_for_each(|url| {
+            list.write(&json!({"original": original, "url": url}), |_| Ok(()))
+        });
     }
+    list.write(cluster, |out| {
+        let members: Vec<_> = cluster.members.iter().map(|url| printable(url)).collect();
+        writeln!(out, "{:>6}  {}", members.len(), members.join("  "))
+    })
 }
 
-fn write(duplicate: &Duplicate<'_>, format: Format, out: &mut dyn Write) -> io::Result<()> {
-    match format {
-        Format::Json => output::json_line(out, duplicate),
-        Format::Table => writeln!(
-            out,
-            "{}  is {} {}: {}",
-            printable(duplicate.url),
-            if duplicate.verdict == "exact-duplicate" {
-                "the same as"
-            } else {
-                "nearly"
-            },
-            printable(duplicate.duplicate_of),
-            printable(duplicate.reason.as_deref().unwrap_or_default())
-        ),
-    }
+fn write(duplicate: &Duplicate<'_>, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(
+        out,
+        "{}  is {} {}: {}",
+        printable(duplicate.url),
+        if duplicate.verdict == "exact-duplicate" {
+            "the same as"
+        } else {
+            "nearly"
+        },
+        printable(duplicate.duplicate_of),
+        printable(duplicate.reason.as_deref().unwrap_or_default())
+    )
 }

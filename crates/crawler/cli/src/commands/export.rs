@@ -16,9 +16,9 @@ use export::{
     PageSignatureRecord, Parts, SIGNATURES, SKETCHES, TEXTS, Table, TableWriter, TextRules, VISITS,
     Visits, WholeFile, linked_so_far,
 };
-use inspect::export::{Destination, FailedUrls, PageBatch, PageRecords};
+use inspect::export::{Destination, FailedUrls, PageBatch, PageRecords, Target};
 use journal::History;
-use messages::{CommandError, SlowProgress, fault, usage};
+use messages::{CommandError, SlowProgress, counted, fault, usage};
 use neardup::HashKey;
 use settings::input::unwritable;
 use settings::{crawl_directory, machine};
@@ -27,6 +27,7 @@ use sinks::warc::{self, ConversionInfo, ConversionWriter};
 
 use self::target::ExportTarget;
 use crate::args::{ExportArgs, OutputForm};
+use crate::output;
 use crate::terminal::Escaping;
 
 /// An export: its table, its form and its source.
@@ -76,9 +77,17 @@ pub(crate) fn run(args: &ExportArgs) -> Result<(), CommandError> {
         },
         state,
     };
-    export
-        .write(&target)
-        .map_err(|fault| described(fault, &target, form))?;
+    let written = export.write(&target);
+    let records = written.map_err(|fault| described(fault, &target, form))?;
+    if let ExportTarget::File(path) | ExportTarget::Parts(path) = &target {
+        // A file that is compared from its beginning counts all its records.
+        let is_appended = args.links || matches!(target, ExportTarget::Parts(_));
+        let noun = match args.resume && is_appended {
+            true => "new record",
+            false => "record",
+        };
+        output::say_written(path, &counted(records, noun), form.opened_with());
+    }
     export.pages.map_or(Ok(()), |pages| pages.check_unread())
 }
 
@@ -112,12 +121,13 @@ fn text_options(args: &ExportArgs) -> &'static [(&'static str, &'static str)] {
 }
 
 impl Export<'_> {
-    fn write(&mut self, target: &ExportTarget) -> Result<(), ExportFault> {
+    /// Writes the records. Returns their number.
+    fn write(&mut self, target: &ExportTarget) -> Result<u64, ExportFault> {
         match target {
             ExportTarget::Stdout => match self.stream(BufWriter::new(io::stdout())) {
                 // A reader that went away (`| head`) is not an error.
                 Err(ExportFault::Write(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
-                    Ok(())
+                    Ok(0)
                 }
                 other => other,
             },
@@ -136,7 +146,8 @@ impl Export<'_> {
                         .unwrap_or(export::DEFAULT_ROWS_PER_FILE),
                     self.args.resume,
                 )?;
-                let mut destination = Destination::Parts::<io::Empty>(Box::new(parts));
+                let target = Target::Parts::<io::Empty>(Box::new(parts));
+                let mut destination = Destination::from(target);
                 self.fill(&mut destination, 0)?;
                 destination.finish()
             }
@@ -144,13 +155,13 @@ impl Export<'_> {
     }
 
     /// Writes to an output that cannot be truncated.
-    fn stream(&mut self, out: impl Write + Send) -> Result<(), ExportFault> {
+    fn stream(&mut self, out: impl Write + Send) -> Result<u64, ExportFault> {
         let mut destination = self.begin(out, Path::new(""), 0)?;
         self.fill(&mut destination, 0)?;
         destination.finish()
     }
 
-    fn file(&mut self, path: &Path) -> Result<(), ExportFault> {
+    fn file(&mut self, path: &Path) -> Result<u64, ExportFault> {
         let linked = match self.form {
             OutputForm::Table(form) if self.args.resume && self.args.links => {
                 linked_so_far(path, form, Visits::open(&self.state, false)?)?
@@ -180,13 +191,13 @@ impl Export<'_> {
         let mut packed = Packed::begin(compression, &mut file)?;
         let mut destination = self.begin(&mut packed, path, linked.bytes)?;
         self.fill(&mut destination, linked.visits)?;
-        destination.finish()?;
+        let records = destination.finish()?;
         packed.finish()?;
         match draft {
             Some(draft) => draft.complete_with(|_| file.complete())?,
             None => file.complete()?,
         }
-        Ok(())
+        Ok(records)
     }
 
     /// Begins the output, or continues it after its first `bytes` bytes.
@@ -196,15 +207,18 @@ impl Export<'_> {
         path: &Path,
         bytes: u64,
     ) -> Result<Destination<Box<dyn Write + Send + 'w>>, ExportFault> {
-        let out = self.harmless(out);
+        let mut out = self.harmless(out);
+        if self.args.bom && bytes == 0 {
+            out.write_all("\u{feff}".as_bytes())?;
+        }
         let OutputForm::Table(form) = self.form else {
-            return Ok(Destination::Wet(Box::new(self.wet(out, path)?)));
+            return Ok(Target::Wet(Box::new(self.wet(out, path)?)).into());
         };
         let writer = match bytes {
             0 => TableWriter::begin(form, self.table, &self.about, out)?,
             _ => TableWriter::go_on(form, self.table, &self.about, out)?,
         };
-        Ok(Destination::Table(writer))
+        Ok(Target::Table(writer).into())
     }
 
     /// Begins a file of texts as WARC records, each compressed according to the file name.

@@ -11,7 +11,7 @@ use serde::Serialize;
 use web::Host;
 
 use crate::args::FramesArgs;
-use crate::output::{self, Format};
+use crate::output::{self, ListFormat};
 
 /// A host with a frame.
 #[derive(Serialize)]
@@ -26,9 +26,8 @@ struct FrameOfHost<'a> {
 pub(crate) fn run(args: &FramesArgs) -> Result<(), CommandError> {
     let directory = &args.directory;
     let frames = frames::of_crawl(directory)?;
-    let format = Format::or_fitting(args.format);
     let Some(host) = &args.host else {
-        return list(frames, format);
+        return list(frames, args.format);
     };
     let known = frames.iter().find(|(known, _)| known.as_str() == host);
     let Some((host, frame)) = known else {
@@ -37,25 +36,25 @@ pub(crate) fn run(args: &FramesArgs) -> Result<(), CommandError> {
         return Err(usage(message).with_remedy(remedy));
     };
     let blocks = frames::blocks(directory, host, frame)?;
-    output::to_stdout(|out| {
+    output::list(args.format, &["role", "pages", "block"], |list| {
         blocks
             .iter()
-            .try_for_each(|block| write_block(block, format, out))
+            .try_for_each(|block| list.write(block, |out| write_block(block, out)))
     })
 }
 
-fn list(mut frames: Vec<(Host, HostFrame)>, format: Format) -> Result<(), CommandError> {
+fn list(mut frames: Vec<(Host, HostFrame)>, format: ListFormat) -> Result<(), CommandError> {
     frames.sort_by(|(one, of_one), (other, of_other)| {
         (Reverse(of_one.pages()), one.as_str()).cmp(&(Reverse(of_other.pages()), other.as_str()))
     });
-    output::to_stdout(|out| {
+    output::list(format, &["host", "pages", "changing"], |list| {
         frames.iter().try_for_each(|(host, frame)| {
             let frame = FrameOfHost {
                 host: host.as_str(),
                 pages: frame.pages(),
                 changing: frame.changing_places(),
             };
-            frame.write(format, out)
+            list.write(&frame, |out| frame.write(out))
         })
     })
 }
@@ -68,28 +67,20 @@ fn places(changing: usize) -> String {
 }
 
 impl FrameOfHost<'_> {
-    fn write(&self, format: Format, out: &mut dyn Write) -> io::Result<()> {
-        match format {
-            Format::Json => output::json_line(out, self),
-            Format::Table => writeln!(
-                out,
-                "{}: {}, {}",
-                printable(self.host),
-                counted(self.pages.into(), "kept page"),
-                places(self.changing),
-            ),
-        }
+    fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(
+            out,
+            "{}: {}, {}",
+            printable(self.host),
+            counted(self.pages.into(), "kept page"),
+            places(self.changing),
+        )
     }
 }
 
-fn write_block(block: &ShownBlock, format: Format, out: &mut dyn Write) -> io::Result<()> {
-    match format {
-        Format::Json => output::json_line(out, block),
-        Format::Table => {
-            let pages = block
-                .pages
-                .map_or_else(|| "changes".to_owned(), |pages| grouped(pages.into()));
-            writeln!(out, "{pages:>8}  {}", printable(&block.block))
-        }
-    }
+fn write_block(block: &ShownBlock, out: &mut dyn Write) -> io::Result<()> {
+    let pages = block
+        .pages
+        .map_or_else(|| "changes".to_owned(), |pages| grouped(pages.into()));
+    writeln!(out, "{pages:>8}  {}", printable(&block.block))
 }

@@ -31,7 +31,12 @@ pub(crate) fn run(args: &IndexArgs) -> Result<ExitCode, CommandError> {
         .as_deref()
         .filter(|path| *path != Path::new("-"));
     let report = match file {
-        Some(path) => index::to_file(&files, path)?,
+        Some(path) => {
+            let report = index::to_file(&files, path)?;
+            let opened = "pywb and other replay tools read it";
+            output::say_written(path, &counted(report.lines, "line"), opened);
+            report
+        }
         None => {
             let scratch = args.temp_dir.clone();
             let scratch = scratch.unwrap_or_else(machine::usual_temp_dir);

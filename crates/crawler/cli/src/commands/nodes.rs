@@ -1,6 +1,6 @@
 //! `crawler nodes`: lists the nodes of a shared crawl.
 
-use std::io::{self, Write};
+use std::io;
 
 use inspect::nodes::Node;
 use messages::{CommandError, counted, printable};
@@ -8,7 +8,19 @@ use setup::shared;
 use shared_store::Unowned;
 
 use crate::args::NodesArgs;
-use crate::output::{self, Format};
+use crate::output::{self, List};
+
+/// Columns of CSV.
+const COLUMNS: &[&str] = &[
+    "node",
+    "state",
+    "term",
+    "buckets",
+    "pages",
+    "pages_per_second",
+    "waiting",
+    "heartbeat",
+];
 
 pub(crate) fn run(args: &NodesArgs) -> Result<(), CommandError> {
     let url = shared::required_url(args.store.as_ref())?;
@@ -19,51 +31,41 @@ pub(crate) fn run(args: &NodesArgs) -> Result<(), CommandError> {
         Ok::<_, CommandError>((nodes, unowned))
     })?;
     let nodes: Vec<Node> = nodes.iter().map(Node::of).collect();
-    output::to_stdout(|out| match Format::or_fitting(args.format) {
-        Format::Json => nodes
-            .iter()
-            .try_for_each(|node| output::json_line(out, node)),
-        Format::Table => table(&nodes, unowned, out),
-    })
+    output::list(args.format, COLUMNS, |list| write(&nodes, unowned, list))
 }
 
-fn table(nodes: &[Node], unowned: Unowned, out: &mut dyn Write) -> io::Result<()> {
+fn write(nodes: &[Node], unowned: Unowned, list: &mut List<'_>) -> io::Result<()> {
     let names = nodes
         .iter()
         .map(|node| printable(&node.node).chars().count());
     let width = names.max().unwrap_or_default().max("node".len());
-    writeln!(
-        out,
+    list.line(&format!(
         "{:<width$}  state   term  buckets     pages  pages/s   waiting  heartbeat",
         "node"
-    )?;
+    ))?;
     for node in nodes {
-        writeln!(
-            out,
-            "{:<width$}  {:<7}  {:>4}  {:>7}  {:>8}  {:>7.1}  {:>8}  {:.1} s ago",
-            printable(&node.node),
-            node.state,
-            node.term,
-            node.buckets,
-            node.pages,
-            node.pages_per_second,
-            node.waiting,
-            node.heartbeat
-        )?;
+        list.write(node, |out| {
+            writeln!(
+                out,
+                "{:<width$}  {:<7}  {:>4}  {:>7}  {:>8}  {:>7.1}  {:>8}  {:.1} s ago",
+                printable(&node.node),
+                node.state,
+                node.term,
+                node.buckets,
+                node.pages,
+                node.pages_per_second,
+                node.waiting,
+                node.heartbeat
+            )
+        })?;
     }
     if unowned.buckets > 0 {
-        writeln!(
-            out,
-            "{} without an owner",
-            counted(unowned.buckets, "bucket")
-        )?;
+        let buckets = counted(unowned.buckets, "bucket");
+        list.line(&format!("{buckets} without an owner"))?;
     }
     if unowned.links > 0 {
-        writeln!(
-            out,
-            "{} in transfer between nodes",
-            counted(unowned.links, "URL")
-        )?;
+        let urls = counted(unowned.links, "URL");
+        list.line(&format!("{urls} in transfer between nodes"))?;
     }
     Ok(())
 }

@@ -8,14 +8,27 @@ use std::path::Path;
 
 use inspect::patterns::{Pattern, Rule, Scripts, TrapLine, TrapsFound};
 use journal::PatternName;
-use messages::{CommandError, counted, pasted, printable, say, usage};
+use messages::{CommandError, counted, counted_as, pasted, printable, say, usage};
+use serde_json::json;
 use settings::crawl_directory;
 use setup::crawl_store::apply;
 use setup::shared::{OpenCrawl, Refused};
 use store::{Example, PatternState};
 
 use crate::args::PatternsArgs;
-use crate::output::{self, Format};
+use crate::output::{self, List, ListFormat};
+
+/// Columns of CSV.
+const COLUMNS: &[&str] = &[
+    "pattern",
+    "state",
+    "visited",
+    "new",
+    "repeated",
+    "nothing",
+    "off_topic",
+    "excluded",
+];
 
 pub(crate) fn run(args: &PatternsArgs) -> Result<(), CommandError> {
     let crawl = OpenCrawl::open(args.directory.as_deref(), args.store.store.as_ref())?;
@@ -25,16 +38,27 @@ pub(crate) fn run(args: &PatternsArgs) -> Result<(), CommandError> {
         return reopen(crawl.directory(), name);
     }
     let found = TrapsFound::read(&state)?;
-    let format = Format::or_fitting(args.format);
-    output::to_stdout(|out| {
+    output::list(args.format, COLUMNS, |list| {
         for report in &found.reports() {
-            write_pattern(&Pattern::of(report), format, out)?;
+            let pattern = Pattern::of(report);
+            list.write(&pattern, |out| write_pattern(&pattern, out))?;
         }
-        for (name, rule) in &found.rules {
-            write_rule(rule, name, format, out)?;
+        for (trap, rule) in &found.rules {
+            if args.format == ListFormat::Csv {
+                write_row(list, trap, rule)?;
+            } else {
+                let line = TrapLine { trap, rule };
+                list.write(&line, |out| write_rule(rule, trap, out))?;
+            }
         }
         Ok(())
     })
+}
+
+/// Writes a rule in the columns of patterns.
+fn write_row(list: &mut List<'_>, trap: &str, rule: &Rule) -> io::Result<()> {
+    let row = json!({"pattern": trap, "state": "trap", "excluded": rule.links});
+    list.write(&row, |_| Ok(()))
 }
 
 /// Reopens a pattern.
@@ -51,18 +75,14 @@ fn reopen(directory: &Path, name: &str) -> Result<(), CommandError> {
     let queued = apply(directory, &line, async |store| store.reopen(&pattern).await)?;
     let queued = queued.ok_or_else(unknown)?;
     say(&format!(
-        "{pattern} is open again, and {queued} excluded URLs are queued; continue with `crawler \
-         --out {}`",
+        "{pattern} is open again, and {}; continue with `crawler --out {}`",
+        counted_as(queued, "excluded URL is queued", "excluded URLs are queued"),
         pasted(directory)
     ));
     Ok(())
 }
 
-fn write_rule(rule: &Rule, name: &str, format: Format, out: &mut dyn Write) -> io::Result<()> {
-    if format == Format::Json {
-        let line = TrapLine { trap: name, rule };
-        return output::json_line(out, &line);
-    }
+fn write_rule(rule: &Rule, name: &str, out: &mut dyn Write) -> io::Result<()> {
     let (name, links) = (printable(name), counted(rule.links, "link"));
     writeln!(out, "trap    {name}: {links} excluded")?;
     for example in &rule.examples {
@@ -71,10 +91,7 @@ fn write_rule(rule: &Rule, name: &str, format: Format, out: &mut dyn Write) -> i
     Ok(())
 }
 
-fn write_pattern(pattern: &Pattern<'_>, format: Format, out: &mut dyn Write) -> io::Result<()> {
-    if format == Format::Json {
-        return output::json_line(out, pattern);
-    }
+fn write_pattern(pattern: &Pattern<'_>, out: &mut dyn Write) -> io::Result<()> {
     let some = |count: u64, what: &str| match count {
         0 => String::new(),
         count => format!(", {count} {what}"),

@@ -46,7 +46,7 @@ pub(crate) fn run(args: &PlanArgs) -> Result<(), CommandError> {
     let lines: Vec<Line> = (0..plan.options().len())
         .map(|at| Line::of(&plan, at))
         .collect();
-    output::to_stdout(|out| match Format::or_fitting(args.format) {
+    output::to_stdout(|out| match args.format {
         Format::Json => lines
             .iter()
             .try_for_each(|line| output::json_line(out, line)),
@@ -95,7 +95,7 @@ fn bands(args: &PlanArgs) -> Result<(), CommandError> {
         recall: design.recall(resemblance),
         curve: (1..=20).map(point).collect(),
     };
-    output::to_stdout(|out| match Format::or_fitting(args.format) {
+    output::to_stdout(|out| match args.format {
         Format::Json => output::json_line(out, &plan),
         Format::Table => band_table(out, &plan),
     })

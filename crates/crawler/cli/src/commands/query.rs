@@ -124,7 +124,7 @@ fn matches(
     let control = Control::new(progress, &never);
     let (query_ids, mut ids) = (queries.all_ids()?, repository.ids()?);
     let (asked, held) = (queries.file()?, &repository.fingerprints);
-    let format = Format::or_fitting(args.format);
+    let format = args.format;
     let mut write = |found: QueryMatch, document: &DocumentId| {
         let query = queries.name_among(&query_ids, found.query)?;
         write_match(out, format, query, document.clone(), found.distance)?;
@@ -202,7 +202,7 @@ fn pairs(
     let never = AtomicBool::new(false);
     let control = Control::new(progress, &never);
     let ids = file.all_ids()?;
-    let format = Format::or_fitting(args.format);
+    let format = args.format;
     let summary = ordered_pairs(file.file()?, &options, control, |pair: Pair| {
         let line = PairLine {
             a: JsonId(file.name_among(&ids, pair.first)?),

@@ -20,7 +20,7 @@ pub(crate) fn run(args: &RebuildArgs) -> Result<ExitCode, CommandError> {
         hash_key: args.hash_key,
     };
     let rebuilt = rebuild::rebuild(&options, Arguments::suggest_command)?;
-    output::to_stdout(|out| match Format::or_fitting(args.format) {
+    output::to_stdout(|out| match args.format {
         Format::Json => output::json_line(out, &rebuilt.report),
         Format::Table => write(&rebuilt.report, out, directory),
     })?;

@@ -45,7 +45,7 @@ pub(crate) fn run(args: &InspectArgs) -> Result<(), CommandError> {
     }
     std::fs::rename(&options.directory, &place.directory).map_err(|error| fault(&error))?;
     let pages = Finder::open(&place.directory).map_err(broken)?.pages();
-    output::to_stdout(|out| match Format::or_fitting(args.format) {
+    output::to_stdout(|out| match args.format {
         Format::Json => output::json_line(out, &Report { pages }),
         Format::Table => writeln!(out, "indexed {}", counted(pages, "page")),
     })

@@ -4,11 +4,12 @@
 //! with code 1.
 
 use std::io::Write;
+use std::path::Path;
 
 use disk::OutputFile;
 use inspect::journal::damaged;
 use inspect::report;
-use messages::{CommandError, say};
+use messages::CommandError;
 use settings::input::unwritable;
 use setup::shared::OpenCrawl;
 use web_ui::Report;
@@ -20,12 +21,16 @@ use crate::terminal::Escaping;
 pub(crate) fn run(args: &ReportArgs) -> Result<(), CommandError> {
     let crawl = OpenCrawl::open(args.directory.as_deref(), args.store.store.as_ref())?;
     let (report, damage) = report::of_crawl(&crawl)?;
-    write(args, &report)?;
+    let directory = match crawl.is_replica() {
+        true => Path::new(""),
+        false => crawl.directory(),
+    };
+    write(args, directory, &report)?;
     damage.map_or(Ok(()), |damage| Err(damaged(crawl.directory())(damage)))
 }
 
-fn write(args: &ReportArgs, report: &Report) -> Result<(), CommandError> {
-    let Some(path) = args.file() else {
+fn write(args: &ReportArgs, directory: &Path, report: &Report) -> Result<(), CommandError> {
+    let Some(path) = args.file(directory) else {
         return match args.format {
             ReportForm::Html => output::file_to_stdout(|mut out| report.write_html(&mut out)),
             ReportForm::Json => output::to_stdout(|out| output::json_line(out, report)),
@@ -41,6 +46,10 @@ fn write(args: &ReportArgs, report: &Report) -> Result<(), CommandError> {
     made.and_then(|()| draft.write_all(&whole))
         .map_err(unwritable)?;
     draft.complete().map_err(unwritable)?;
-    say(&format!("wrote {}", path.display()));
+    let opened = match args.format {
+        ReportForm::Html => "open it in a browser",
+        ReportForm::Json => "one JSON object",
+    };
+    output::say_written(&path, "a report", opened);
     Ok(())
 }

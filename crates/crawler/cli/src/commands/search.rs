@@ -6,26 +6,41 @@ use std::io::{self, Write};
 use inspect::search::{SearchHit, Wanted, hits};
 use messages::{CommandError, printable};
 use search::Snippet;
+use settings::crawl_directory;
 
 use crate::args::SearchArgs;
-use crate::output::{self, Format};
+use crate::args::store::StoreArg;
+use crate::output;
+
+/// Columns of CSV.
+const COLUMNS: &[&str] = &[
+    "url",
+    "title",
+    "score",
+    "date",
+    "language",
+    "snippet",
+    "warc_file",
+    "warc_offset",
+];
 
 pub(crate) fn run(args: &SearchArgs) -> Result<(), CommandError> {
+    let (first, second) = (args.directory.as_ref(), args.query.as_ref());
+    let (directory, query) = StoreArg::default().directory_and_name(first, second, "QUERY")?;
     let found = hits(&Wanted {
-        directory: &args.directory,
-        query: &args.query,
+        directory: &directory.map_or_else(crawl_directory::default_crawl, Ok)?,
+        query: &query,
         limit: args.limit,
         offset: args.offset,
         snippets: args.snippets.is_on(),
         duplicates: args.duplicates,
     })?;
-    output::to_stdout(|out| match Format::or_fitting(args.format) {
-        Format::Json => found.iter().try_for_each(|hit| output::json_line(out, hit)),
-        Format::Table if found.is_empty() => writeln!(out, "no page found"),
-        Format::Table => {
-            let mut numbered = (args.offset + 1..).zip(&found);
-            numbered.try_for_each(|(number, hit)| write(hit, number, out))
+    output::list(args.format, COLUMNS, |list| {
+        if found.is_empty() {
+            list.line("no page found")?;
         }
+        let mut numbered = (args.offset + 1..).zip(&found);
+        numbered.try_for_each(|(number, hit)| list.write(hit, |out| write(hit, number, out)))
     })
 }
 

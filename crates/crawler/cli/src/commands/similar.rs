@@ -17,7 +17,7 @@ use setup::shared::OpenCrawl;
 use store::EmbeddedStore;
 
 use crate::args::SimilarArgs;
-use crate::output::{self, Format};
+use crate::output;
 
 pub(crate) fn run(args: &SimilarArgs) -> Result<(), CommandError> {
     for (option, share) in [
@@ -33,7 +33,9 @@ pub(crate) fn run(args: &SimilarArgs) -> Result<(), CommandError> {
         }
     }
     let (first, second) = (args.directory.as_ref(), args.what.as_ref());
-    let (directory, what) = args.store.directory_and_name(first, second)?;
+    let (directory, what) = args
+        .store
+        .directory_and_name(first, second, "URL or file")?;
     let what = what.as_str();
     let Some(within) = &directory else {
         if args.containment.is_some() {
@@ -97,11 +99,11 @@ fn pages(args: &SimilarArgs, what: &str, crawl: &OpenCrawl) -> Result<(), Comman
             similar::hits(&Wanted::Document(&document), &state, &settings, limits)?
         }
     };
-    output::to_stdout(|out| {
+    let columns = &["url", "verdict", "distance", "resemblance"];
+    output::list(args.format, columns, |list| {
         for hit in &hits {
-            match Format::or_fitting(args.format) {
-                Format::Json => output::json_line(out, hit)?,
-                Format::Table => writeln!(
+            list.write(hit, |out| {
+                writeln!(
                     out,
                     "{:.4}  {:>2} bits  {:<15}  {}{}",
                     hit.resemblance,
@@ -109,8 +111,8 @@ fn pages(args: &SimilarArgs, what: &str, crawl: &OpenCrawl) -> Result<(), Comman
                     hit.verdict,
                     printable(&hit.url),
                     ByTexts::shown(hit.by_texts.as_ref())
-                )?,
-            }
+                )
+            })?;
         }
         Ok(())
     })

@@ -3,14 +3,14 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::io::{self, Write};
+use std::io;
 
 use inspect::skipped::{Skipped, Unvisited, UnvisitedUrls};
 use journal::ReasonKind;
 use messages::{CommandError, printable, say};
 
 use crate::args::SkippedArgs;
-use crate::output::{self, Format};
+use crate::output::{self, List};
 
 pub(crate) fn run(args: &SkippedArgs) -> Result<(), CommandError> {
     let unvisited = Unvisited::read(&args.directory, args.why)?;
@@ -18,18 +18,20 @@ pub(crate) fn run(args: &SkippedArgs) -> Result<(), CommandError> {
     unvisited.gaps.check()
 }
 
+/// Columns of CSV.
+const COLUMNS: &[&str] = &["url", "why", "reason", "via"];
+
 /// Writes the list and the number of URLs per kind.
 fn write(args: &SkippedArgs, urls: UnvisitedUrls) -> Result<(), CommandError> {
-    let format = Format::or_fitting(args.format);
     let counts = RefCell::new(BTreeMap::<ReasonKind, u64>::new());
-    output::to_stdout(|out| {
+    output::list(args.format, COLUMNS, |list| {
         urls.each(|skipped| {
             let kind = skipped.kind();
             if args.why.is_some_and(|why| why != kind) {
                 return Ok(());
             }
             *counts.borrow_mut().entry(kind).or_insert(0) += 1;
-            write_line(out, format, &skipped)
+            write_line(list, &skipped)
         })
     })?;
     let counts = counts.into_inner();
@@ -42,22 +44,19 @@ fn write(args: &SkippedArgs, urls: UnvisitedUrls) -> Result<(), CommandError> {
     Ok(())
 }
 
-fn write_line(out: &mut dyn Write, format: Format, skipped: &Skipped) -> io::Result<()> {
+fn write_line(list: &mut List<'_>, skipped: &Skipped) -> io::Result<()> {
     let line = skipped.line();
-    match format {
-        Format::Json => output::json_line(out, &line),
-        Format::Table => {
-            write!(
-                out,
-                "{:>16}  {}  {}",
-                line.why,
-                printable(line.url),
-                printable(line.reason)
-            )?;
-            match line.via {
-                Some(via) => writeln!(out, " (found on {})", printable(via)),
-                None => writeln!(out),
-            }
+    list.write(&line, |out| {
+        write!(
+            out,
+            "{:>16}  {}  {}",
+            line.why,
+            printable(line.url),
+            printable(line.reason)
+        )?;
+        match line.via {
+            Some(via) => writeln!(out, " (found on {})", printable(via)),
+            None => writeln!(out),
         }
-    }
+    })
 }

@@ -19,12 +19,14 @@ pub(crate) fn run(args: &StatusArgs) -> Result<(), CommandError> {
     let crawl = OpenCrawl::open(args.directory.as_deref(), args.store.store.as_ref())?;
     let directory = crawl.directory();
     let state = crawl_directory::state_of(directory)?;
-    let format = Format::or_fitting(args.format);
     if args.hosts {
         let settings = Settings::of_crawl(directory)?;
         let (statistics, _) = CrawlStatistics::read(&state)?;
-        return output::to_stdout(|out| hosts::write(&statistics, &settings, format, out));
+        return output::list(args.format, hosts::COLUMNS, |list| {
+            hosts::write(&statistics, &settings, list)
+        });
     }
+    let format = args.format.without_csv("status without --hosts")?;
     let control = control_in_force::last_in_force(directory)?;
     let control = control.map(|in_force| control_file::describe(&in_force.overrides));
     let status = Status::read(directory, &state)?;

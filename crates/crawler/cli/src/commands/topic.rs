@@ -45,7 +45,7 @@ pub(crate) fn run(args: &TopicArgs) -> Result<(), CommandError> {
         args.frequencies.as_deref(),
     )?;
     let topic = topic.with_threshold(args.topic_threshold);
-    let format = Format::or_fitting(args.format);
+    let format = args.format;
     let documents = Documents::below(&args.paths, &args.input.options(None))
         .map_err(|error| CommandError::of_usage(&error))?;
     let reader = Reader::new(true);

@@ -1,12 +1,10 @@
 //! `crawler unpack`: writes archives as files that a browser opens without a server.
 
 use std::io;
-use std::path::Path;
 use std::process::ExitCode;
 
-use bytesize::ByteSize;
 use inspect::unpack::{self, Summary};
-use messages::{CommandError, counted};
+use messages::{CommandError, counted, printable};
 
 use super::exit_code;
 use crate::args::UnpackArgs;
@@ -14,17 +12,20 @@ use crate::output::{self, Format};
 
 pub(crate) fn run(args: &UnpackArgs) -> Result<ExitCode, CommandError> {
     let (summary, is_whole) = unpack::unpack(&args.inputs, &args.output, args.force)?;
-    output::to_stdout(|out| match Format::or_fitting(args.format) {
+    output::to_stdout(|out| match args.format {
         Format::Json => output::json_line(out, &summary),
-        Format::Table => write(&summary, out, &args.output),
+        Format::Table => write(&summary, out),
     })?;
+    let files = counted(summary.files, "file");
+    let opened = match &summary.start {
+        Some(start) => format!("open {} in a browser", printable(start)),
+        None => "there is no page to open".to_owned(),
+    };
+    output::say_written_bytes(&args.output, &files, summary.bytes, &opened);
     Ok(exit_code(is_whole))
 }
 
-fn write(summary: &Summary, out: &mut dyn io::Write, output: &Path) -> io::Result<()> {
-    let size = ByteSize(summary.bytes).display().iec();
-    let files = counted(summary.files, "file");
-    writeln!(out, "{}: {files}, {size}", output.display())?;
+fn write(summary: &Summary, out: &mut dyn io::Write) -> io::Result<()> {
     let some = |count: u64| (count > 0).then(|| count.to_string());
     output::columns(
         out,
@@ -34,7 +35,6 @@ fn write(summary: &Summary, out: &mut dyn io::Write, output: &Path) -> io::Resul
             ("redirects and duplicates", some(summary.redirected)),
             ("without content", some(summary.without_content)),
             ("unreadable", some(summary.unreadable)),
-            ("begin at", summary.start.clone()),
         ],
     )
 }

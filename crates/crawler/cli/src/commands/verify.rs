@@ -49,15 +49,17 @@ impl Checked for wacz::Report {
 }
 
 pub(crate) fn run(args: &VerifyArgs) -> Result<ExitCode, CommandError> {
-    let Some(directory) = &args.directory else {
-        return match shared::url(args.store.as_ref()) {
-            Some(url) => print(args.format, &shared_crawl::check(&url)?, write_shared),
-            None => Err(usage(shared::NO_CRAWL).with_remedy(
-                "give the directory of the crawl (DIR), a WACZ file, or a shared crawl: --store \
-                 postgres://USER@HOST/DATABASE",
-            )),
-        };
+    let directory = match (&args.directory, shared::url(args.store.as_ref())) {
+        (Some(directory), _) => directory,
+        (None, Some(url)) => {
+            return print(args.format, &shared_crawl::check(&url)?, write_shared);
+        }
+        (None, None) => &crawl_directory::default_crawl()?,
     };
+    if directory.extension().is_some_and(|name| name == "wacz") && !directory.exists() {
+        let error = usage(format!("{} does not exist", directory.display()));
+        return Err(error.with_remedy("check the name of the file"));
+    }
     if directory.is_file() {
         return print(args.format, &wacz::check(directory)?, |report, out| {
             write_wacz(report, directory, out)
@@ -75,11 +77,11 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<ExitCode, CommandError> {
 
 /// Prints a result as JSON, or by `write`.
 fn print<R: Checked>(
-    format: Option<Format>,
+    format: Format,
     report: &R,
     write: impl FnOnce(&R, &mut dyn Write) -> io::Result<()>,
 ) -> Result<ExitCode, CommandError> {
-    output::to_stdout(|out| match Format::or_fitting(format) {
+    output::to_stdout(|out| match format {
         Format::Json => output::json_line(out, report),
         Format::Table => write(report, out),
     })?;

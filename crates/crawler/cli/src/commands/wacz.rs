@@ -5,10 +5,11 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use inspect::wacz::{Options, PackageInputs};
-use messages::{CommandError, usage};
+use messages::{CommandError, counted, usage};
 
 use super::exit_code;
 use crate::args::WaczArgs;
+use crate::output;
 
 pub(crate) fn run(args: &WaczArgs) -> Result<ExitCode, CommandError> {
     let inputs = PackageInputs::open(Options {
@@ -29,7 +30,9 @@ pub(crate) fn run(args: &WaczArgs) -> Result<ExitCode, CommandError> {
     if to_stdout {
         packing.pack_to_stream(io::stdout().lock())?;
     } else {
-        packing.pack_to_file(&args.output)?;
+        let pages = counted(packing.pack_to_file(&args.output)?, "page");
+        let opened = "open it at https://replayweb.page or with pywb";
+        output::say_written(&args.output, &pages, opened);
     }
     packing.check_pages()?;
     Ok(exit_code(is_whole))

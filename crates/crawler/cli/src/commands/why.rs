@@ -12,11 +12,11 @@ use crate::output::{self, Format};
 
 pub(crate) fn run(args: &WhyArgs) -> Result<(), CommandError> {
     let (first, second) = (args.directory.as_ref(), args.url.as_ref());
-    let (directory, url) = args.store.directory_and_name(first, second)?;
+    let (directory, url) = args.store.directory_and_name(first, second, "URL")?;
     let crawl = OpenCrawl::open(directory.as_deref(), args.store.store.as_ref())?;
     let explained = Explanation::of(crawl.directory(), &url)?;
     let answer = explained.answer();
-    output::to_stdout(|out| match Format::or_fitting(args.format) {
+    output::to_stdout(|out| match args.format {
         Format::Json => output::json_line(out, &answer),
         Format::Table => {
             output::columns(out, &lines(&answer, &explained))?;

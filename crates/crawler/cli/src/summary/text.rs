@@ -2,15 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
+use std::time::Duration;
 
 use bytesize::ByteSize;
 use crawl::{RECENT_PAGES, Reasons};
 use journal::{Limit, ReasonKind};
-use messages::{counted, grouped, printable, word_of_shell};
+use messages::{counted, counted_as, grouped, lasting, printable, word_of_shell, wrapped};
 use policy::{Policy, RenderMode};
 use settings::{Settings, limits};
 
 use super::{CrawlPlace, Summary};
+use crate::terminal::{GREEN, PLAIN, RED, YELLOW};
 
 /// Maximum number of reasons that are named; the rest are counted.
 const NAMED: usize = 3;
@@ -28,14 +30,19 @@ impl Summary {
         &self,
         out: &mut dyn Write,
         place: &CrawlPlace,
-        settings: &Settings,
-        policy: &Policy,
+        (settings, policy): (&Settings, &Policy),
+        has_colours: bool,
     ) -> io::Result<()> {
-        writeln!(out, "{}", self.result(settings))?;
+        let (colour, result) = self.result(settings);
+        let result = wrapped(&result, 2);
+        match has_colours {
+            true => writeln!(out, "{colour}{result}{PLAIN}")?,
+            false => writeln!(out, "{result}")?,
+        }
         if self.no_seed_fetched {
             return self.write_failed_seeds(out, place, settings);
         }
-        writeln!(out, "  {}", self.size(place))?;
+        writeln!(out, "{}", wrapped(&format!("  {}", self.size(place)), 4))?;
         for (label, count, text) in self.outcomes(place, policy) {
             if count > 0 {
                 write_outcome(out, label, count, &text)?;
@@ -47,40 +54,41 @@ impl Summary {
     }
 
     /// Describes the end of the crawl. A crawl is complete if every known URL was visited, or was
-    /// excluded by choice of the user or the site.
-    fn result(&self, settings: &Settings) -> String {
+    /// excluded by choice of the user or the site. The colour says how much the user should care.
+    fn result(&self, settings: &Settings) -> (&'static str, String) {
         let ours = ReasonKind::ALL.into_iter().filter(|kind| kind.is_ours());
         // Links have a separate caveat: other pages may link to the same URLs.
         let ours = ours.filter(|kind| *kind != ReasonKind::Cut);
         let missed = ours.filter_map(|kind| self.skipped.get(kind.as_str()));
         let queued = match self.queued {
             0 => String::new(),
-            1 => "; 1 URL is still queued".to_owned(),
-            more => format!("; {} URLs are still queued", grouped(more)),
+            more => format!("; {} still queued", counted_as(more, "URL is", "URLs are")),
         };
         let up_to = self.limit_per_host(settings);
         let stopped = |limit: &str, value: Option<String>| {
             let value = value.map(|value| format!(" {value}"));
-            format!("Stopped at --{limit}{}{queued}", value.unwrap_or_default())
+            let value = value.unwrap_or_default();
+            (YELLOW, format!("Stopped at --{limit}{value}{queued}"))
         };
         match (self.finished, missed.sum::<u64>()) {
             ("exhausted", _) if self.no_seed_fetched => {
-                "No seed could be fetched; nothing was archived".into()
+                (RED, "No seed could be fetched; nothing was archived".into())
             }
             ("exhausted", _) if self.unreachable > 0 => {
                 let urls = counted(self.unreachable, "URL");
-                format!("Ended, but {urls} could not be requested: their hosts are down")
+                let down = "could not be requested: their hosts are down";
+                (YELLOW, format!("Ended, but {urls} {down}"))
             }
             ("exhausted", missed) => {
                 let reservation = match missed {
                     0 => limits::reservation(&self.limits),
-                    1 => Some("1 URL was not visited".to_owned()),
-                    more => Some(format!("{} URLs were not visited", grouped(more))),
+                    more => Some(counted_as(more, "URL was", "URLs were") + " not visited"),
                 };
+                let colour = if reservation.is_some() { YELLOW } else { GREEN };
                 let up_to = up_to.map(|limit| format!(" up to {limit}"));
                 let but = reservation.map(|reservation| format!(", but {reservation}"));
                 let (up_to, but) = (up_to.unwrap_or_default(), but.unwrap_or_default());
-                format!("Complete{up_to}{but}{queued}")
+                (colour, format!("Complete{up_to}{but}{queued}"))
             }
             (limit @ "max-pages", _) => stopped(limit, settings.max_pages.map(|n| n.to_string())),
             (limit @ "max-time", _) => stopped(limit, settings.max_time.map(|t| t.to_string())),
@@ -88,8 +96,8 @@ impl Summary {
             (limit @ "min-harvest", _) => {
                 stopped(limit, settings.min_harvest.map(|share| share.to_string()))
             }
-            ("interrupted", _) => format!("Interrupted{queued}"),
-            _ => format!("Stopped by a fault{queued}"),
+            ("interrupted", _) => (YELLOW, format!("Interrupted{queued}")),
+            _ => (RED, format!("Stopped by a fault{queued}")),
         }
     }
 
@@ -120,9 +128,12 @@ impl Summary {
             true => String::new(),
             false => format!(" ({} in this run)", grouped(self.new_pages)),
         };
+        let took = match self.seconds {
+            seconds if seconds < 60.0 => format!("{seconds:.1} s"),
+            seconds => lasting(Duration::from_secs_f64(seconds)),
+        };
         format!(
-            "{whole}{in_this_run} in {:.1} s ({}, {:.1} pages/s)",
-            self.seconds,
+            "{whole}{in_this_run} in {took} ({}, {:.1} pages/s)",
             ByteSize(self.bytes).display().iec(),
             self.pages_per_second
         )
@@ -254,7 +265,7 @@ impl Summary {
             .collect();
         let more = sorted.len().saturating_sub(NAMED);
         if more > 0 {
-            parts.push(format!("and {more} more reasons"));
+            parts.push(format!("and {}", counted(more as u64, "more reason")));
         }
         if all > known {
             parts.push(format!("in earlier runs ({})", grouped(all - known)));
@@ -351,7 +362,11 @@ impl Summary {
             .collect();
         match hints.is_empty() {
             true => writeln!(out, "{whose}"),
-            false => wrapped(out, &format!("{whose}; {}", hints.join(", ")), 0),
+            false => writeln!(
+                out,
+                "{}",
+                wrapped(&format!("{whose}; {}", hints.join(", ")), 0)
+            ),
         }
     }
 
@@ -369,7 +384,7 @@ impl Summary {
         let width = widest.max().unwrap_or(0).min(WIDTH / 2);
         for (seed, cause) in &self.failed_seeds {
             let line = format!("  {:<width$}  {}", printable(seed), printable(cause));
-            wrapped(out, &line, width + 4)?;
+            writeln!(out, "{}", wrapped(&line, width + 4))?;
         }
         if self.more_failed_seeds > 0 {
             writeln!(out, "  and {} more", grouped(self.more_failed_seeds))?;
@@ -381,13 +396,10 @@ impl Summary {
             }
             false => "Check the URLs, then run the same command again",
         };
-        wrapped(out, again, 0)?;
-        let refused = "queues seeds again that their server refused";
-        wrapped(
-            out,
-            &format!("`crawler retry {place} --status 4xx` {refused}"),
-            0,
-        )
+        let refused = format!(
+            "`crawler retry {place} --status 4xx` queues seeds again that their server refused"
+        );
+        writeln!(out, "{}\n{}", wrapped(again, 0), wrapped(&refused, 0))
     }
 
     /// Writes the next steps.
@@ -417,10 +429,15 @@ impl Summary {
         let of_host = self.limit_per_host(settings);
         // A crawl keeps its settings, including the limit that ended it.
         match (self.queued, self.finished) {
-            (0, _) => writeln!(
-                out,
-                "Look at it: crawler serve {crawl} · Explain a URL: crawler why {crawl} URL"
-            ),
+            (0, _) => {
+                let look = format!("Look at it: crawler serve {crawl}");
+                let explain = format!("Explain a URL: crawler why {crawl} URL");
+                let line = format!("{look} · {explain}");
+                match line.chars().count() <= WIDTH {
+                    true => writeln!(out, "{line}"),
+                    false => writeln!(out, "{look}\n{explain}"),
+                }
+            }
             (_, limit @ ("max-pages" | "max-size")) => writeln!(
                 out,
                 "Continue with a higher limit: crawler --out {crawl} --{limit} N"
@@ -472,24 +489,5 @@ const fn describe(kind: ReasonKind) -> &'static str {
 fn write_outcome(out: &mut dyn Write, label: &str, count: u64, text: &str) -> io::Result<()> {
     let count = grouped(count);
     let line = format!("  {label:<LABEL$}{count:>COUNT$}  {}", printable(text));
-    wrapped(out, &line, LABEL + COUNT + 4)
-}
-
-/// Writes a line, wrapped at words. Continuation lines are indented.
-fn wrapped(out: &mut dyn Write, line: &str, indent: usize) -> io::Result<()> {
-    let start = line.len() - line.trim_start().len();
-    let (mut column, mut is_first) = (0, true);
-    for word in line.split(' ') {
-        let width = word.chars().count();
-        if !is_first && column > indent.max(start) && column + 1 + width > WIDTH && width > 0 {
-            write!(out, "\n{:indent$}{word}", "")?;
-            column = indent + width;
-            continue;
-        }
-        let gap = usize::from(!is_first);
-        write!(out, "{:gap$}{word}", "")?;
-        column += gap + width;
-        is_first = false;
-    }
-    writeln!(out)
+    writeln!(out, "{}", wrapped(&line, LABEL + COUNT + 4))
 }

@@ -9,6 +9,7 @@
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use disk::{Disk, Reserve, Restored};
@@ -35,6 +36,7 @@ pub struct DiskSpace {
     reserve: Option<Arc<Reserve>>,
     directories: Vec<PathBuf>,
     rules: DiskSpaceRules,
+    is_short: AtomicBool,
 }
 
 impl DiskSpace {
@@ -52,7 +54,14 @@ impl DiskSpace {
             reserve,
             directories,
             rules,
+            is_short: AtomicBool::new(false),
         }
+    }
+
+    /// Returns true while the crawl waits for space.
+    #[must_use]
+    pub fn is_short(&self) -> bool {
+        self.is_short.load(Ordering::Relaxed)
     }
 
     /// Returns a directory of the crawl that is gone: writes still succeed, but nobody can reach
@@ -141,6 +150,9 @@ impl DiskSpaceMonitor {
             space.shortage(paused).map_err(Fault::Reserve)
         });
         let found = checking.await.map_err(Fault::Panicked)??;
+        self.disk_space
+            .is_short
+            .store(found.is_some(), Ordering::Relaxed);
         let Some(shortage) = found else {
             if let Some(pause) = self.pause.take() {
                 let waited = pause.began.elapsed();

@@ -5,8 +5,14 @@ use std::io::Write;
 use export::{ExportFault, ExtractedText, Parts, TableWriter, Value, Visit, VisitPosition};
 use sinks::warc::{Conversion, ConversionWriter};
 
-/// The destination of records.
-pub enum Destination<W: Write + Send> {
+/// The destination of records, which counts them.
+pub struct Destination<W: Write + Send> {
+    target: Target<W>,
+    records: u64,
+}
+
+/// The files that receive records.
+pub enum Target<W: Write + Send> {
     /// A table in one file.
     Table(TableWriter<W>),
     /// A table in several files.
@@ -15,21 +21,28 @@ pub enum Destination<W: Write + Send> {
     Wet(Box<ConversionWriter<W>>),
 }
 
+impl<W: Write + Send> From<Target<W>> for Destination<W> {
+    fn from(target: Target<W>) -> Self {
+        Self { target, records: 0 }
+    }
+}
+
 impl<W: Write + Send> Destination<W> {
     /// Moves to the next visit. Returns `None` if its records are already written.
     pub fn advance(&mut self, visit: &Visit) -> Result<Option<VisitPosition>, ExportFault> {
-        match self {
-            Self::Table(_) | Self::Wet(_) => Ok(Some(VisitPosition::default())),
-            Self::Parts(parts) => parts.advance(visit),
+        match &mut self.target {
+            Target::Table(_) | Target::Wet(_) => Ok(Some(VisitPosition::default())),
+            Target::Parts(parts) => parts.advance(visit),
         }
     }
 
     /// Writes a record of a table. Only `write_text` writes WARC records.
     pub fn write(&mut self, fields: &[Option<Value<'_>>]) -> Result<(), ExportFault> {
-        match self {
-            Self::Table(writer) => writer.write(fields),
-            Self::Parts(parts) => parts.write(fields),
-            Self::Wet(_) => Ok(()),
+        self.records += 1;
+        match &mut self.target {
+            Target::Table(writer) => writer.write(fields),
+            Target::Parts(parts) => parts.write(fields),
+            Target::Wet(_) => Ok(()),
         }
     }
 
@@ -40,9 +53,10 @@ impl<W: Write + Send> Destination<W> {
         record: &str,
         content_type: &str,
     ) -> Result<(), ExportFault> {
-        let Self::Wet(writer) = self else {
+        let Target::Wet(writer) = &mut self.target else {
             return self.write(&text.fields());
         };
+        self.records += 1;
         let conversion = Conversion {
             target: text.final_url,
             date: text.fetched_at,
@@ -56,18 +70,19 @@ impl<W: Write + Send> Destination<W> {
 
     /// Marks all records up to a visit as written.
     pub fn wrote(&mut self, mark: VisitPosition) -> Result<(), ExportFault> {
-        match self {
-            Self::Table(_) | Self::Wet(_) => Ok(()),
-            Self::Parts(parts) => parts.wrote(mark),
+        match &mut self.target {
+            Target::Table(_) | Target::Wet(_) => Ok(()),
+            Target::Parts(parts) => parts.wrote(mark),
         }
     }
 
-    /// Ends the last file.
-    pub fn finish(self) -> Result<(), ExportFault> {
-        match self {
-            Self::Table(writer) => writer.finish().map(drop),
-            Self::Parts(parts) => parts.finish(),
-            Self::Wet(writer) => writer.finish().map(drop).map_err(ExportFault::from),
+    /// Ends the last file. Returns the number of records.
+    pub fn finish(self) -> Result<u64, ExportFault> {
+        match self.target {
+            Target::Table(writer) => drop(writer.finish()?),
+            Target::Parts(parts) => parts.finish()?,
+            Target::Wet(writer) => drop(writer.finish()?),
         }
+        Ok(self.records)
     }
 }

@@ -191,8 +191,38 @@ fn read_file(path: &Path) -> Result<(toml::Table, Option<Preset>), CommandError>
     secret_options::refuse_in(&table, path)?;
     refuse_unknown_key(&text, path)?;
     // Parsed a second time with the types of the settings, to report a wrong value with its line.
-    let settings: Settings = toml::from_str(&text).map_err(wrong)?;
+    let typed = toml::from_str(&text);
+    let settings: Settings = typed.map_err(|error| wrong_value(&text, &error, wrong))?;
     Ok((table, settings.preset))
+}
+
+/// Adds the remedy to the error for a value of the wrong type: how the value is written.
+fn wrong_value(
+    text: &str,
+    error: &toml::de::Error,
+    wrong: impl Fn(toml::de::Error) -> CommandError,
+) -> CommandError {
+    let start = error.span().map_or(0, |span| span.start);
+    let before = text.get(..start).unwrap_or_default();
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    let key = line.split_once('=').map_or("", |(key, _)| key.trim());
+    let expected = error.message().rsplit_once("expected ");
+    let remedy = match (key, expected.map_or("", |(_, expected)| expected)) {
+        ("", _) => None,
+        ("seeds", _) => Some("seeds names a file; URLs go into url = [\"…\"]".to_owned()),
+        (_, "u8" | "u16" | "u32" | "u64" | "usize") => {
+            Some(format!("write a whole number without quotes: {key} = 10"))
+        }
+        (_, "f64") => Some(format!("write a number without quotes: {key} = 0.5")),
+        (_, "a boolean") => Some(format!("write {key} = true or {key} = false")),
+        (_, "a sequence") => Some(format!("write a list: {key} = [\"…\"]")),
+        _ => None,
+    };
+    let wrong = wrong(error.clone());
+    match remedy {
+        Some(remedy) => wrong.with_remedy(remedy),
+        None => wrong,
+    }
 }
 
 /// Describes an error in a file and its position in one line.

@@ -203,6 +203,15 @@ pub const FOREIGN: &[ForeignName] = &[
     ),
     row(&["--js-crawl", "-jc"], "did you mean --script-links?"),
     row(
+        &["--crawl-javascript", "--javascript", "--headless"],
+        "did you mean --render shells? It runs scripts in Chromium",
+    ),
+    row(
+        &["--login", "--post-data", "--auth"],
+        "login forms are not filled in: log in with a browser, and give its cookies with \
+         --load-cookies FILE; or --http-user",
+    ),
+    row(
         &["--automatic-form-fill", "-aff", "--form-fill"],
         "did you mean --forms?",
     ),
@@ -265,7 +274,46 @@ pub const FOREIGN: &[ForeignName] = &[
     ),
 ];
 
-/// Words that users type as commands, and the command or option that they need.
+/// Options of datasketch, text-dedup, datatrove and pandas that a command has under another name.
+pub const FOREIGN_OF_COMMANDS: &[(&str, ForeignName)] = &[
+    (
+        "dedup",
+        row(
+            &["--threshold", "--jaccard", "--jaccard-threshold"],
+            "did you mean --resemblance?",
+        ),
+    ),
+    (
+        "dedup",
+        row(
+            &["--num-perm", "--permutations", "--bands", "--rows"],
+            "did you mean --recall? The number of bands follows from it",
+        ),
+    ),
+    (
+        "dedup",
+        row(
+            &["--ngram", "--ngram-size", "--n-grams", "--shingle-size"],
+            "did you mean --features word:5?",
+        ),
+    ),
+    (
+        "dedup",
+        row(
+            &["--column", "--columns", "--text-column", "--text-key"],
+            "did you mean --text-field?",
+        ),
+    ),
+    (
+        "export",
+        row(
+            &["--column", "--columns", "--fields"],
+            "every column is exported: select some in the program that reads the file",
+        ),
+    ),
+];
+
+/// Words that users type as commands, and the command or option that they need, or what to do.
 pub const FOREIGN_COMMANDS: &[(&str, &str)] = &[
     ("check", "verify"),
     ("continue", "--out"),
@@ -283,6 +331,7 @@ pub const FOREIGN_COMMANDS: &[(&str, &str)] = &[
     ("list", "export"),
     ("ls", "export"),
     ("mirror", "crawl"),
+    ("pause", "write `pause = true` into DIR/control.toml"),
     ("pack", "wacz"),
     ("repair", "rebuild"),
     ("resume", "--out"),
@@ -290,6 +339,11 @@ pub const FOREIGN_COMMANDS: &[(&str, &str)] = &[
     ("scrape", "crawl"),
     ("start", "crawl"),
     ("stats", "status"),
+    (
+        "stop",
+        "interrupt the crawl (Ctrl-C, or `kill -INT`): the same command continues it",
+    ),
     ("traps", "patterns"),
     ("unwarc", "unpack"),
+    ("version", "--version"),
 ];

@@ -20,10 +20,10 @@ pub(super) fn show(directory: &Path, url: &str, format: Format) -> Result<(), Co
     let difference = judged.pair.difference.as_ref().zip(texts);
     let diff = difference.map(|(difference, (a, b))| WordDiff::with(a, b, difference.clone()));
     let shown = judged.answer();
-    output::coloured_to_stdout(format, |out, has_colours| {
-        if format == Format::Json {
-            return output::json_line(out, &shown);
-        }
+    if format == Format::Json {
+        return output::to_stdout(|out| output::json_line(out, &shown));
+    }
+    output::coloured_to_stdout(|out, has_colours| {
         output::columns(out, &lines(&shown))?;
         if let Some(diff) = &diff {
             writeln!(out)?;

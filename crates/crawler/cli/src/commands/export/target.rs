@@ -126,9 +126,14 @@ fn check_options(args: &ExportArgs) -> Result<(), CommandError> {
         return Err(usage("--rows-per-file requires --format parquet")
             .with_remedy("split text formats with `split -l`"));
     }
-    if args.raw && form != OutputForm::Table(Form::RawCsv) {
+    let is_csv = matches!(form, OutputForm::Table(Form::Csv | Form::RawCsv));
+    if args.raw && !is_csv {
         return Err(usage("--raw requires --format csv")
             .with_remedy("JSON lines and Parquet never escape texts"));
+    }
+    if args.bom && !is_csv {
+        return Err(usage("--bom requires --format csv")
+            .with_remedy("programs that read JSON lines and Parquet know their encoding"));
     }
     Ok(())
 }

@@ -16,7 +16,7 @@ use serde::Serialize;
 use settings::skip_report::SkipReport;
 
 use crate::args::SimilarArgs;
-use crate::output::{self, Format};
+use crate::output;
 
 /// A document that is similar to the document in question.
 #[derive(Serialize)]
@@ -132,19 +132,17 @@ pub(super) fn near_fingerprints(
 }
 
 fn print(args: &SimilarArgs, hits: impl Iterator<Item = Hit>) -> Result<(), CommandError> {
-    output::to_stdout(|out| {
+    let columns = &["document", "distance", "resemblance", "containment"];
+    output::list(args.format, columns, |list| {
         for hit in hits {
-            match Format::or_fitting(args.format) {
-                Format::Json => output::json_line(out, &hit)?,
-                Format::Table => {
-                    let share = hit.containment.or(hit.resemblance);
-                    let share = share.map(|share| format!("{share:.4}  "));
-                    let document = printable(&hit.document.0);
-                    let (share, distance) = (share.unwrap_or_default(), hit.distance);
-                    let said = ByTexts::shown(hit.by_texts.as_ref());
-                    writeln!(out, "{share}{distance:>2} bits  {document}{said}")?;
-                }
-            }
+            list.write(&hit, |out| {
+                let share = hit.containment.or(hit.resemblance);
+                let share = share.map(|share| format!("{share:.4}  "));
+                let document = printable(&hit.document.0);
+                let (share, distance) = (share.unwrap_or_default(), hit.distance);
+                let said = ByTexts::shown(hit.by_texts.as_ref());
+                writeln!(out, "{share}{distance:>2} bits  {document}{said}")
+            })?;
         }
         Ok(())
     })

@@ -9,27 +9,38 @@ use settings::Settings;
 use settings::values::Span;
 use statistics::CrawlStatistics;
 
-use crate::output::{self, Format};
+use crate::output::List;
+
+/// Columns of CSV.
+pub(super) const COLUMNS: &[&str] = &[
+    "host",
+    "pages",
+    "waiting",
+    "failed",
+    "failures",
+    "crawl_delay",
+    "crawl_delay_obeyed",
+    "retry_after",
+    "delay",
+    "why",
+    "answered_at",
+    "ready_at",
+    "address",
+    "last_failure",
+];
 
 /// Writes a line per host, sorted by descending number of pages.
 pub(super) fn write(
     statistics: &CrawlStatistics,
     settings: &Settings,
-    format: Format,
-    out: &mut dyn Write,
+    list: &mut List<'_>,
 ) -> io::Result<()> {
-    if format == Format::Table {
-        writeln!(
-            out,
-            "{:>9} {:>9} {:>8} {:>10} {:<11} {:<24} HOST",
-            "PAGES", "WAITING", "FAILED", "DELAY", "WHY", "NOT BEFORE"
-        )?;
-    }
+    list.line(&format!(
+        "{:>9} {:>9} {:>8} {:>10} {:<11} {:<24} HOST",
+        "PAGES", "WAITING", "FAILED", "DELAY", "WHY", "NOT BEFORE"
+    ))?;
     for line in lines(statistics, settings) {
-        match format {
-            Format::Json => output::json_line(out, &line)?,
-            Format::Table => write_line(&line, out)?,
-        }
+        list.write(&line, |out| write_line(&line, out))?;
     }
     Ok(())
 }

@@ -89,10 +89,12 @@ impl Session<'_> {
             Some(_) => CrawlPlace::Store(settings.out.clone()),
         };
         let policy = &crawl.context.policy;
-        output::to_stdout(|out| match self.args.summary {
+        output::coloured_to_stdout(|out, has_colours| match self.args.summary {
             Some(SummaryForm::Json) => output::json_line(out, summary),
             None if verbosity == Verbosity::Silent => Ok(()),
-            Some(SummaryForm::Text) | None => summary.write(out, &place, settings, policy),
+            Some(SummaryForm::Text) | None => {
+                summary.write(out, &place, (settings, policy), has_colours)
+            }
         })?;
         let lost = self.log.count();
         if crawl.result.is_ok() && lost > 0 && !self.is_quiet() {
