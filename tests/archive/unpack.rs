@@ -490,7 +490,8 @@ fn files_of_other_crawlers_are_unpacked() {
     crawl.write("wget.warc.gz", bytes);
     let run = crawl.run_command(&["unpack", "wget.warc.gz", "-o", "out", "--format=table"]);
     assert_eq!((run.code, &*run.remarks()), (Some(0), ""), "{run:?}");
-    assert!(run.output.contains("out: 2 files") && run.output.contains("out/toy.test/index.html"));
+    let opened = "open out/toy.test/index.html in a browser";
+    assert!(run.errors.contains("wrote out: 2 files, ") && run.errors.contains(opened));
     let files = files(&crawl.directory().join("out"));
     assert_eq!(
         files["toy.test/index.html"],

@@ -155,7 +155,7 @@ fn what_is_not_a_list_is_refused_as_csv() {
 fn commands_without_a_directory_look_at_the_crawl_in_the_usual_one() {
     let server = site();
     let crawl = crawled(&server);
-    let url = server.url(HOST, "/b");
+    let (url, original) = (server.url(HOST, "/b"), server.url(HOST, "/a"));
     for command in [
         "status",
         "skipped",
@@ -165,7 +165,7 @@ fn commands_without_a_directory_look_at_the_crawl_in_the_usual_one() {
         "export",
         "search page",
         &format!("why {url}"),
-        &format!("similar {url}"),
+        &format!("similar {original}"),
         "verify",
         "report -o -",
         "wacz -o -",

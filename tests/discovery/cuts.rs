@@ -70,10 +70,7 @@ fn links_beyond_the_limit_of_a_page_are_counted_listed_and_explained() {
     );
     assert!(reason(&crawl, &last).starts_with(&beyond));
     let nowhere = reason(&crawl, &server.url(HOST, "/nowhere"));
-    assert!(
-        nowhere.contains("max-links-per-page (1 links)"),
-        "{nowhere}"
-    );
+    assert!(nowhere.contains("max-links-per-page (1 link)"), "{nowhere}");
     assert!(nowhere.contains("(apart from nofollow and --max-depth)"));
 
     let rebuilt = crawl.run_command(&["rebuild", "crawl", "--from-archive"]);
