@@ -13,7 +13,7 @@ import json
 import math
 import subprocess
 import tempfile
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from itertools import zip_longest
 from pathlib import Path
 
@@ -54,6 +54,8 @@ TYPES = {
              *(f"duplicate_{n}_grams" for n in range(5, 11))],
             "DOUBLE",
         ),
+        "author": "VARCHAR", "published": "DATE", "modified": "DATE",
+        **dict.fromkeys(["description", "site", "image", "type", "license", "tags"], "VARCHAR"),
     },
 }
 # pyarrow's types of the unsigned columns by DuckDB's, and of dates and sketches.
@@ -76,6 +78,8 @@ def meant(column, value):
             return int(value, 16)
         case "fetched_at":
             return datetime.fromisoformat(value)
+        case "published" | "modified":
+            return date.fromisoformat(value)
         case "sketch" | "payload" | "text_digest" | "main_content":
             return bytes.fromhex(value)
     return value

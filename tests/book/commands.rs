@@ -28,7 +28,7 @@ const NOT_RUN: [(&str, &str); 4] = [
 const OTHERS: [&str; 2] = ["jq", "man"];
 
 /// Pages whose commands run, each with the commands that make the files which it assumes.
-const RUN: [(&str, &[&str]); 23] = [
+const RUN: [(&str, &[&str]); 24] = [
     ("tutorial.md", &[]),
     ("tutorial-audit.md", &[]),
     ("tutorial-corpus.md", &[]),
@@ -42,6 +42,7 @@ const RUN: [(&str, &[&str]); 23] = [
             "mkdir -p ~/.local/share/bash-completion/completions",
         ],
     ),
+    ("guide/fields.md", &["cp -r $CRAWL crawl"]),
     ("guide/files.md", &[DIR, CORPUS, FILES]),
     ("guide/focus.md", &[TIDES]),
     ("guide/foreign-archives.md", &[DIR, ARCHIVES]),

@@ -369,3 +369,66 @@ fn a_page_that_the_archive_lost_is_named_and_the_others_are_exported() {
     let left = std::fs::read_to_string(crawl.directory().join("texts")).unwrap();
     assert_eq!(json_lines(&left).len(), 2);
 }
+
+/// The head of a page that states its fields in linked data, in `<meta>` and in a link.
+const STATEMENTS: &str = r#"<title>Tides</title>
+<meta property="og:site_name" content="The Harbour">
+<meta property="og:image" content="/tide.png">
+<meta name="description" content="How  high water comes.">
+<link rel="license" href="https://creativecommons.org/licenses/by/4.0/">
+<script type="application/ld+json">{"@context": "https://schema.org", "@type": "NewsArticle",
+"author": [{"@type": "Person", "name": "Ada Lovelace"}, {"name": "Mary Somerville"}],
+"datePublished": "1969-07-20T20:17:00Z", "dateModified": "March 4, 2026",
+"keywords": ["tides", "moon"]}</script>"#;
+
+#[test]
+fn the_statements_of_a_page_about_itself_are_columns_and_its_dates_are_dates() {
+    let server = Server::spawn_thread(Site::new(|request| match request.path() {
+        "/" => Reply::html(article(
+            STATEMENTS,
+            &format!("<p>{}</p><a href=/plain>plain</a>", prose(1, 120)),
+        )),
+        "/plain" => Reply::html(article("", &format!("<p>{}</p>", prose(2, 120)))),
+        _ => Reply::status(404),
+    }));
+    let crawl = Crawl::of(&server, &[HOST])
+        .seeds(&[server.url(HOST, "/")])
+        .with(&["--tries=1"]);
+    crawl.complete();
+    let image = server.url(HOST, "/tide.png");
+    let expected = [
+        ("author", "Ada Lovelace; Mary Somerville"),
+        ("published", "1969-07-20"),
+        ("modified", "2026-03-04"),
+        ("description", "How high water comes."),
+        ("site", "The Harbour"),
+        ("image", &image),
+        ("type", "NewsArticle"),
+        ("license", "https://creativecommons.org/licenses/by/4.0/"),
+        ("tags", "tides; moon"),
+    ];
+    let rows = json_lines(&done(&crawl, &[]));
+    let (stated, plain) = (server.url(HOST, "/"), server.url(HOST, "/plain"));
+    for (column, value) in expected {
+        assert_eq!(row_of(&rows, &stated)[column], value, "{column}");
+        assert_eq!(row_of(&rows, &plain)[column], Value::Null, "{column}");
+    }
+    let csv = done(&crawl, &["--format", "csv"]);
+    assert!(
+        csv.contains(",Ada Lovelace; Mary Somerville,1969-07-20,2026-03-04,"),
+        "{csv}"
+    );
+    done(
+        &crawl,
+        &["--format", "parquet", "--output", "texts.parquet"],
+    );
+    let file = std::fs::File::open(crawl.directory().join("texts.parquet")).unwrap();
+    let reader = SerializedFileReader::new(file).unwrap();
+    let mut dates: Vec<Field> = Vec::new();
+    for row in reader.get_row_iter(None).unwrap() {
+        let row = row.unwrap();
+        let published = row.get_column_iter().find(|(name, _)| *name == "published");
+        dates.extend(published.map(|(_, value)| value.clone()));
+    }
+    assert_eq!(dates, [Field::Date(-165), Field::Null]);
+}

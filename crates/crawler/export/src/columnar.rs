@@ -59,6 +59,7 @@ pub(crate) fn schema(table: Table) -> String {
             Kind::Real => format!("DOUBLE {name}"),
             Kind::Bool => format!("BOOLEAN {name}"),
             Kind::Time => format!("INT64 {name} (TIMESTAMP(MILLIS,true))"),
+            Kind::Date => format!("INT32 {name} (DATE)"),
             Kind::Bytes(length) => format!("FIXED_LEN_BYTE_ARRAY ({length}) {name}"),
             Kind::Integers => {
                 text.push_str(&format!(
@@ -191,7 +192,7 @@ impl Buffer {
         Self {
             values: match column.kind {
                 Kind::Text => Values::Text(Vec::new(), Vec::new()),
-                Kind::U16 | Kind::U32 => Values::Int32(Vec::new()),
+                Kind::U16 | Kind::U32 | Kind::Date => Values::Int32(Vec::new()),
                 Kind::U64 | Kind::Fingerprint | Kind::Time => Values::Int64(Vec::new()),
                 Kind::Bool => Values::Bool(Vec::new()),
                 Kind::Real => Values::Double(Vec::new()),
@@ -294,6 +295,10 @@ impl Values {
             // Unsigned numbers are stored by their bits.
             (Self::Int32(values), Value::Number(number)) => {
                 values.push(u32::try_from(number).ok()?.cast_signed());
+                Some(4)
+            }
+            (Self::Int32(values), Value::Date(date)) => {
+                values.push(date.days_since_1970());
                 Some(4)
             }
             (Self::Int64(values), value) => {

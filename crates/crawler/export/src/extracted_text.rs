@@ -1,13 +1,13 @@
 //! The table of texts: the main content of each kept page, for training corpora.
 
-use web::Timestamp;
+use web::{PageFields, Timestamp};
 
 use crate::quality::QualitySignals;
 use crate::table::{Column, Kind, Table, Value};
 
 /// The text of each kept page, in the order of the visits.
 pub const TEXTS: Table = Table {
-    schema: "texts/2",
+    schema: "texts/3",
     columns: &[
         Column::always("url", Kind::Text),
         Column::always("final_url", Kind::Text),
@@ -39,6 +39,15 @@ pub const TEXTS: Table = Table {
         Column::always("duplicate_8_grams", Kind::Real),
         Column::always("duplicate_9_grams", Kind::Real),
         Column::always("duplicate_10_grams", Kind::Real),
+        Column::maybe("author", Kind::Text),
+        Column::maybe("published", Kind::Date),
+        Column::maybe("modified", Kind::Date),
+        Column::maybe("description", Kind::Text),
+        Column::maybe("site", Kind::Text),
+        Column::maybe("image", Kind::Text),
+        Column::maybe("type", Kind::Text),
+        Column::maybe("license", Kind::Text),
+        Column::maybe("tags", Kind::Text),
     ],
 };
 
@@ -65,13 +74,16 @@ pub struct ExtractedText<'a> {
     pub cluster: &'a str,
     /// Figures about the plain text.
     pub quality: QualitySignals,
+    /// The page's statements about itself.
+    pub statements: &'a PageFields,
 }
 
 impl<'a> ExtractedText<'a> {
     /// Returns its fields, for [`TEXTS`].
     #[must_use]
     pub fn fields(&self) -> [Option<Value<'a>>; TEXTS.columns.len()] {
-        let quality = &self.quality;
+        let (quality, page) = (&self.quality, self.statements);
+        let text = |value: &'a Option<String>| value.as_deref().map(Value::Text);
         let real = |share: f64| Some(Value::Real(share));
         let [top_2, top_3, top_4] = quality.top_n_grams;
         let [five, six, seven, eight, nine, ten] = quality.duplicate_n_grams;
@@ -106,6 +118,15 @@ impl<'a> ExtractedText<'a> {
             real(eight),
             real(nine),
             real(ten),
+            text(&page.author),
+            page.published.map(Value::Date),
+            page.modified.map(Value::Date),
+            text(&page.description),
+            text(&page.site),
+            text(&page.image),
+            text(&page.kind),
+            text(&page.license),
+            text(&page.tags),
         ]
     }
 }

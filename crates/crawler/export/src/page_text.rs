@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use journal::VisitRecord;
 use neardup::StopWords;
-use web::Document;
+use web::{Document, PageFields, ReadLimits};
 
 use crate::extracted_text::ExtractedText;
 use crate::quality::QualitySignals;
@@ -31,6 +31,7 @@ pub struct PageText {
     title: Option<String>,
     digest: Option<String>,
     quality: QualitySignals,
+    statements: PageFields,
 }
 
 impl TextRules {
@@ -42,6 +43,12 @@ impl TextRules {
             duplicates,
             stop_words: Mutex::default(),
         }
+    }
+
+    /// Sets the limits of reading a page so that its document has everything for a text.
+    pub fn widen(&self, limits: &mut ReadLimits) {
+        limits.markdown = self.markdown;
+        limits.fields = true;
     }
 
     /// Returns true if the text of this visit's page is wanted.
@@ -68,6 +75,7 @@ impl TextRules {
             title: document.title,
             digest,
             quality,
+            statements: document.fields,
         })
     }
 
@@ -103,6 +111,7 @@ impl PageText {
             digest: self.digest.as_deref(),
             cluster: original.unwrap_or(&visit.url).as_str(),
             quality: self.quality,
+            statements: &self.statements,
         }
     }
 

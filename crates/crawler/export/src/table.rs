@@ -2,7 +2,7 @@
 
 use journal::Reason;
 use neardup::Fingerprint;
-use web::Timestamp;
+use web::{PageDate, Timestamp};
 
 /// The type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +22,8 @@ pub enum Kind {
     /// A moment. Text: RFC 3339 in UTC with milliseconds. Parquet: `INT64
     /// (TIMESTAMP(MILLIS,true))`.
     Time,
+    /// A day. Text: ISO 8601, `2026-11-20`. Parquet: `INT32 (DATE)`.
+    Date,
     /// 64 bits. Text: 16 hexadecimal digits. Parquet: `INT64 (INTEGER(64,false))`.
     Fingerprint,
     /// This number of bytes. Text: twice as many hexadecimal digits. Parquet:
@@ -85,6 +87,8 @@ pub enum Value<'a> {
     Real(f64),
     /// [`Kind::Time`].
     Time(Timestamp),
+    /// [`Kind::Date`].
+    Date(PageDate),
     /// [`Kind::Fingerprint`].
     Fingerprint(Fingerprint),
     /// [`Kind::Bytes`].

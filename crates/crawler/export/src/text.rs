@@ -28,6 +28,7 @@ impl Serialize for Json<'_> {
             Value::Bool(value) => serializer.serialize_bool(value),
             Value::Real(share) => serializer.serialize_f64(share),
             Value::Time(at) => serializer.collect_str(&at),
+            Value::Date(date) => serializer.collect_str(&date),
             Value::Fingerprint(fingerprint) => serializer.collect_str(&fingerprint),
             Value::Bytes(bytes) => serializer.collect_str(&HEXLOWER.encode_display(bytes)),
             Value::Integers(numbers) => numbers.serialize(serializer),
@@ -127,6 +128,7 @@ impl<W: Write> Csv<W> {
                     serde_json::to_writer(&mut self.field, share).map_err(io::Error::from)?;
                 }
                 Some(Value::Time(at)) => write!(self.field, "{at}")?,
+                Some(Value::Date(date)) => write!(self.field, "{date}")?,
                 Some(Value::Fingerprint(fingerprint)) => write!(self.field, "{fingerprint}")?,
                 Some(Value::Bytes(bytes)) => {
                     write!(self.field, "{}", HEXLOWER.encode_display(bytes))?;

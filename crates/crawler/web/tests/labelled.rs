@@ -63,18 +63,30 @@ fn text_of(compressed: &[u8]) -> String {
 }
 
 fn document_of(compressed: &[u8]) -> Document {
+    document_at(NOWHERE, compressed)
+}
+
+/// URL of a page whose own URL is not known.
+const NOWHERE: &str = "http://example.org/";
+
+fn document_at(url: &str, compressed: &[u8]) -> Document {
     let mut html = Vec::new();
     flate2::read::MultiGzDecoder::new(compressed)
         .read_to_end(&mut html)
         .expect("the archive is whole");
     let form = CanonicalForm::default();
-    let url = PageUrl::parse("http://example.org/", &form).expect("a URL");
+    let url = PageUrl::parse(url, &form);
+    let url = url.unwrap_or_else(|_| PageUrl::parse(NOWHERE, &form).expect("a URL"));
     let hints = ResponseMetadata {
         agent: "crawler",
         content_type: Some("text/html; charset=utf-8"),
         ..ResponseMetadata::of(&url)
     };
-    read(&html, &hints, &form, &ReadLimits::default())
+    let limits = ReadLimits {
+        fields: true,
+        ..ReadLimits::default()
+    };
+    read(&html, &hints, &form, &limits)
 }
 
 /// The tokens of both benchmarks, Python's `\w+`.
@@ -211,6 +223,85 @@ fn main_content_is_found_in_pages_of_seven_kinds() {
         assert!(STEP > 1 || f1 >= reached, "{kind}: {f1}");
     }
     assert!(mean(&f1s[""]) >= REACHED_OF_SOME, "{}", mean(&f1s[""]));
+}
+
+/// Returns the names in a label or in a field, in lower case and without punctuation.
+fn names_in(text: &str) -> Vec<String> {
+    let text = text.to_lowercase().replace(" and ", ";");
+    let names = text.split([';', ',', '&', '|']);
+    let names = names.map(|name| tokens(name).join(" "));
+    names.filter(|name| !name.is_empty()).collect()
+}
+
+/// Counts of pages whose label has a value of a field.
+#[derive(Default)]
+struct FieldScore {
+    labelled: u32,
+    answered: u32,
+    right: u32,
+}
+
+impl FieldScore {
+    fn add(&mut self, label: &Value, answer: Option<&str>, is_right: impl Fn(&str, &str) -> bool) {
+        let Some(label) = label.as_str().filter(|label| !label.is_empty()) else {
+            return;
+        };
+        self.labelled += 1;
+        self.answered += u32::from(answer.is_some());
+        self.right += u32::from(answer.is_some_and(|answer| is_right(label, answer)));
+    }
+
+    /// Shares of the answers and of the labels that are right.
+    fn shares(&self, field: &str) -> (f64, f64) {
+        let of_answers = f64::from(self.right) / f64::from(self.answered.max(1));
+        let of_labels = f64::from(self.right) / f64::from(self.labelled.max(1));
+        say(&format!(
+            "WCXB-dev {field}: {} labels, {} answers, {} right; {of_answers:.3}, {of_labels:.3}",
+            self.labelled, self.answered, self.right
+        ));
+        (of_answers, of_labels)
+    }
+}
+
+/// An author is right if a name of the label is among the names, a date if it is the same day.
+#[test]
+fn author_and_date_of_labelled_pages_are_found() {
+    let Some(files) = labelled("wcxb-dev.tar.zst") else {
+        return;
+    };
+    let (mut authors, mut dates) = (FieldScore::default(), FieldScore::default());
+    let labels = files.iter().filter(|(path, _)| path.ends_with(".json"));
+    for (path, label) in labels.step_by(STEP) {
+        let label: Value = serde_json::from_slice(label).unwrap();
+        let truth = &label["ground_truth"];
+        if truth["author"].is_null() && truth["publish_date"].is_null() {
+            continue;
+        }
+        let page = path
+            .replace("ground-truth", "html")
+            .replace(".json", ".html.gz");
+        let document = document_at(label["url"].as_str().unwrap(), &files[&page]);
+        let fields = document.fields;
+        authors.add(
+            &truth["author"],
+            fields.author.as_deref(),
+            |label, found| {
+                let found = names_in(found);
+                names_in(label).iter().any(|name| found.contains(name))
+            },
+        );
+        let published = fields.published.map(|date| date.to_string());
+        dates.add(
+            &truth["publish_date"],
+            published.as_deref(),
+            |label, found| label == found,
+        );
+    }
+    let (authors, dates) = (authors.shares("author"), dates.shares("published"));
+    // A debug build reads some thirty labels of each.
+    let goal = if STEP > 1 { 0.85 } else { 0.9 };
+    assert!(authors.0 >= goal && authors.1 >= 0.84, "{authors:?}");
+    assert!(dates.0 >= goal && dates.1 >= 0.8, "{dates:?}");
 }
 
 /// Two pages of WCXB are shells: both are shops, and their labels have no text. A debug build reads

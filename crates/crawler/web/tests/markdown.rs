@@ -137,6 +137,46 @@ fn each_element_becomes_the_markup_of_its_kind() {
             "\\# a \\*b\\* \\&lt; 1. \\_d\\_",
         ),
         ("<h2>a #</h2>", "## a # #"),
+        // The sign that links a heading to itself is left out; a link to elsewhere is not.
+        ("<h2>a b<a class=headerlink href=#a>¶</a></h2>", "## a b"),
+        ("<h2>a <a href='#a'> # </a></h2><p>b", "## a\n\nb"),
+        (
+            "<dl><dt><code>f</code>()<a href=#f>¶</a><dd>a</dl>",
+            "`f`()\n\na",
+        ),
+        (
+            "<h2>a<a href=/b>¶</a></h2>",
+            "## a[¶](http://example.org/b)",
+        ),
+        ("<p>a <a href=#a>b ¶</a>", "a b ¶"),
+        ("<p><a href=#a>¶</a></p><p>b", "¶\n\nb"),
+        // The class of a listing names its language.
+        (
+            "<pre><code class='hljs language-rust'>a</code></pre>",
+            "```rust\na\n```",
+        ),
+        (
+            "<pre class=lang-c++>a</pre><pre>b</pre>",
+            "```c++\na\n```\n\n```\nb\n```",
+        ),
+        (
+            "<div class='highlight-python3 notranslate'><div class=highlight><pre><span></span>a\
+             </pre></div></div><pre>b</pre>",
+            "```python\na\n```\n\n```\nb\n```",
+        ),
+        (
+            "<pre class='sourceCode haskell'>a</pre>",
+            "```haskell\na\n```",
+        ),
+        (
+            "<div class=highlight-default><pre>a</pre></div>",
+            "```\na\n```",
+        ),
+        ("<pre class='language-`x'>a</pre>", "```\na\n```"),
+        (
+            "<p class=language-rust>a</p><pre>b</pre>",
+            "a\n\n```\nb\n```",
+        ),
     ] {
         assert_eq!(markdown(html), expected, "{html}");
     }

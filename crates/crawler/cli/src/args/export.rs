@@ -30,8 +30,8 @@ pub(crate) struct ExportArgs {
     /// With --links: only links to URLs whose request failed, with status or reason
     #[arg(long, requires = "links", conflicts_with = "resume")]
     pub(crate) broken: bool,
-    /// Export the texts of archived pages instead: main content with language, title, digest,
-    /// cluster, and quality statistics for filtering training corpora
+    /// Export the texts of archived pages instead: main content with language, title, author,
+    /// dates, digest, cluster, and quality statistics for filtering training corpora
     #[arg(long)]
     pub(crate) text: bool,
     /// With --text: the main content as Markdown

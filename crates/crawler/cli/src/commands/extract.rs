@@ -38,6 +38,15 @@ struct Extract<'a> {
     robots: Vec<&'static str>,
     unavailable_after: Option<String>,
     canonical: Option<&'a str>,
+    author: Option<&'a str>,
+    published: Option<String>,
+    modified: Option<String>,
+    description: Option<&'a str>,
+    site: Option<&'a str>,
+    image: Option<&'a str>,
+    r#type: Option<&'a str>,
+    license: Option<&'a str>,
+    tags: Option<&'a str>,
     warnings: Vec<String>,
 }
 
@@ -84,6 +93,7 @@ fn limits(args: &ExtractArgs) -> ReadLimits {
     }
     ReadLimits {
         kinds,
+        fields: true,
         ..ReadLimits::default()
     }
 }
@@ -213,7 +223,7 @@ impl Extractor<'_> {
 
 impl<'a> Extract<'a> {
     fn of(id: &'a str, document: &'a Document) -> Self {
-        let asked = document.directives;
+        let (asked, fields) = (document.directives, &document.fields);
         let robots = [
             ("noindex", asked.noindex),
             ("nofollow", asked.nofollow),
@@ -245,6 +255,15 @@ impl<'a> Extract<'a> {
                 .collect(),
             unavailable_after: asked.unavailable_after.map(|end| end.to_string()),
             canonical: document.canonical.as_ref().map(PageUrl::as_str),
+            author: fields.author.as_deref(),
+            published: fields.published.map(|date| date.to_string()),
+            modified: fields.modified.map(|date| date.to_string()),
+            description: fields.description.as_deref(),
+            site: fields.site.as_deref(),
+            image: fields.image.as_deref(),
+            r#type: fields.kind.as_deref(),
+            license: fields.license.as_deref(),
+            tags: fields.tags.as_deref(),
             warnings: document
                 .warnings
                 .iter()

@@ -9,7 +9,7 @@ use parquet::record::Field;
 use proptest::option;
 use proptest::prelude::*;
 use serde_json::Value as Json;
-use web::{CanonicalForm, PageUrl, Timestamp};
+use web::{CanonicalForm, PageDate, PageUrl, Timestamp};
 
 pub(crate) const ABOUT: ExportInfo = ExportInfo {
     version: "0.0.0",
@@ -32,6 +32,7 @@ pub(crate) fn record_text(fields: &[Option<Value<'_>>]) -> RecordText {
                 Value::Bool(value) => value.to_string(),
                 Value::Real(share) => format!("{:016x}", share.to_bits()),
                 Value::Time(at) => at.as_millis().to_string(),
+                Value::Date(date) => date.days_since_1970().to_string(),
                 Value::Fingerprint(fingerprint) => fingerprint.as_u64().to_string(),
                 Value::Bytes(bytes) => hex(bytes),
                 Value::Integers(numbers) => format!("{numbers:?}"),
@@ -66,6 +67,7 @@ fn meant(kind: Kind, text: &str) -> String {
         }
         Kind::Real => format!("{:016x}", text.parse::<f64>().unwrap().to_bits()),
         Kind::Time => text.parse::<Timestamp>().unwrap().as_millis().to_string(),
+        Kind::Date => PageDate::find(text).unwrap().days_since_1970().to_string(),
         Kind::Fingerprint => text.parse::<Fingerprint>().unwrap().as_u64().to_string(),
     }
 }
@@ -126,6 +128,7 @@ pub(crate) fn from_parquet(bytes: Vec<u8>) -> Vec<RecordText> {
             Field::UShort(number) => Some(number.to_string()),
             Field::UInt(number) => Some(number.to_string()),
             Field::ULong(number) => Some(number.to_string()),
+            Field::Date(days) => Some(days.to_string()),
             Field::TimestampMillis(millis) => Some(millis.to_string()),
             Field::Double(share) => Some(format!("{:016x}", share.to_bits())),
             Field::Bytes(bytes) => Some(hex(bytes.data())),

@@ -7,6 +7,7 @@ use export::{
 use neardup::{Features, HashKey, PageSignature, PageText, SignatureBuilder};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use proptest::prelude::*;
+use web::{PageDate, PageFields};
 
 use crate::read_back::{
     RecordText, from_csv, from_jsonl, from_parquet, record_text, texts, visit, visits, written,
@@ -70,9 +71,17 @@ proptest! {
     fn any_texts_are_read_as_they_were_written_in_every_form(
         texts in prop::collection::vec((texts(), texts(), any::<bool>()), 0..12),
     ) {
+        let statements = texts.iter().map(|(_, other, is_known)| PageFields {
+            author: is_known.then(|| other.clone()),
+            published: PageDate::find("1969-07-20").filter(|_| *is_known),
+            tags: is_known.then(|| other.clone()),
+            ..PageFields::default()
+        });
+        let statements: Vec<PageFields> = statements.collect();
         let records: Vec<Vec<_>> = texts
             .iter()
-            .map(|(text, other, is_known)| {
+            .zip(&statements)
+            .map(|((text, other, is_known), statements)| {
                 let other = Some(other.as_str()).filter(|_| *is_known);
                 let stop_words = ["a"].into_iter().collect();
                 let text = ExtractedText {
@@ -86,6 +95,7 @@ proptest! {
                     digest: other,
                     cluster: "http://site.test/0",
                     quality: QualitySignals::of(text, Some(&stop_words).filter(|_| *is_known)),
+                    statements,
                 };
                 text.fields().to_vec()
             })

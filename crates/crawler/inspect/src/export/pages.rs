@@ -36,7 +36,7 @@ impl PageBatch {
         let limits = &mut pages.archive.rules.limits;
         match &records {
             PageRecords::Links | PageRecords::BrokenLinks(_) => export::widen(limits),
-            PageRecords::Texts(rules) => limits.markdown = rules.markdown,
+            PageRecords::Texts(rules) => rules.widen(limits),
         }
         Ok(Self {
             pages,

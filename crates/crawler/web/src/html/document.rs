@@ -3,6 +3,7 @@
 use crate::html::directives::Directives;
 use crate::html::limits::ParserStop;
 use crate::html::link::Link;
+use crate::html::page_fields::PageFields;
 use crate::http::media_type::Media;
 use crate::url::page_url::PageUrl;
 
@@ -41,6 +42,9 @@ pub struct Document {
     pub directives: Directives,
     /// The canonical URL that it declares.
     pub canonical: Option<PageUrl>,
+    /// Its statements about itself, if [`ReadLimits::fields`](crate::ReadLimits::fields) asks for
+    /// them. Only the part of the page in the tree is searched.
+    pub fields: PageFields,
     /// The parts that were capped or repaired.
     pub warnings: Vec<ParseWarning>,
     /// Text of the whole page, if [`Document::text`] is a part of it.
@@ -162,6 +166,7 @@ impl Document {
             lost_links: LostLinks::default(),
             directives: Directives::default(),
             canonical: None,
+            fields: PageFields::default(),
             warnings: Vec::new(),
             full: None,
             markdown: None,

@@ -37,6 +37,8 @@ pub struct ReadLimits {
     pub context_chars: usize,
     /// True if the page is converted to [`Document::markdown`](crate::Document::markdown).
     pub markdown: bool,
+    /// True if [`Document::fields`](crate::Document::fields) are read.
+    pub fields: bool,
     /// Bytes of `rel` that are kept in addition to [`Relations`](crate::Relations).
     pub rel_bytes: usize,
 }
@@ -57,6 +59,7 @@ impl Default for ReadLimits {
             link_context: false,
             context_chars: 200,
             markdown: false,
+            fields: false,
             rel_bytes: 0,
         }
     }

@@ -8,7 +8,7 @@
 //!
 //! Invariants: nothing is recursive; the output has at most four times the bytes that
 //! [`ReadLimits::text`](crate::ReadLimits::text) allows; as CommonMark, it contains the same words
-//! as the text.
+//! as the text, except the signs (`¶`) that link headings to themselves.
 
 mod escape;
 mod inline;

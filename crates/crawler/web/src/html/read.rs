@@ -15,7 +15,9 @@ use crate::html::response_metadata::{ReadContext, ResponseMetadata};
 use crate::html::subresources::Subresource;
 use crate::html::walk::Walk;
 use crate::html::work_budget::WorkBudget;
-use crate::html::{charset, forms, language, lines, link_attributes, markdown, refresh, xhtml};
+use crate::html::{
+    charset, fields, forms, language, lines, link_attributes, markdown, refresh, xhtml,
+};
 use crate::http::media_type::Media;
 use crate::http::{link_header, media_type};
 use crate::url::canonical::CanonicalForm;
@@ -181,6 +183,13 @@ impl Document {
             let url = url.filter(|url| url != metadata.url);
             url.map(|url| url.as_str().to_owned())
         };
+        if limits.fields {
+            let resolve = |target: &str| {
+                let url = base.join_in(context.encoding, target, context.form).ok()?;
+                Some(url.as_str().to_owned())
+            };
+            self.fields = fields::of_page(&parsed.html, metadata.url, resolve);
+        }
         let structure = walk.structure;
         let found = &mut references.found;
         let judge_links = |lines: &Lines, regions: &[Region], judged: &[bool]| {

@@ -2,9 +2,9 @@
 
 use arrow_array::ArrayRef;
 use arrow_array::builder::{
-    ArrayBuilder, BooleanBuilder, FixedSizeBinaryBuilder, Float64Builder, Int64Builder,
-    ListBuilder, StringBuilder, TimestampMillisecondBuilder, UInt16Builder, UInt32Builder,
-    UInt64Builder,
+    ArrayBuilder, BooleanBuilder, Date32Builder, FixedSizeBinaryBuilder, Float64Builder,
+    Int64Builder, ListBuilder, StringBuilder, TimestampMillisecondBuilder, UInt16Builder,
+    UInt32Builder, UInt64Builder,
 };
 use arrow_schema::{ArrowError, DataType, Field, TimeUnit};
 use export::{Column, Kind, Value};
@@ -19,6 +19,7 @@ pub(super) fn field(column: &Column) -> Field {
         Kind::Bool => DataType::Boolean,
         Kind::Real => DataType::Float64,
         Kind::Time => DataType::Timestamp(TimeUnit::Millisecond, Some("UTC".into())),
+        Kind::Date => DataType::Date32,
         Kind::Bytes(length) => DataType::FixedSizeBinary(length.into()),
         Kind::Integers => DataType::new_list(DataType::Int64, true),
     };
@@ -34,6 +35,7 @@ pub(super) enum Values {
     Bool(BooleanBuilder),
     Real(Float64Builder),
     Time(TimestampMillisecondBuilder),
+    Date(Date32Builder),
     Bytes(FixedSizeBinaryBuilder),
     Integers(ListBuilder<Int64Builder>),
 }
@@ -48,6 +50,7 @@ impl Values {
             Kind::Bool => Self::Bool(BooleanBuilder::new()),
             Kind::Real => Self::Real(Float64Builder::new()),
             Kind::Time => Self::Time(TimestampMillisecondBuilder::new().with_timezone("UTC")),
+            Kind::Date => Self::Date(Date32Builder::new()),
             Kind::Bytes(length) => Self::Bytes(FixedSizeBinaryBuilder::new(length.into())),
             Kind::Integers => Self::Integers(ListBuilder::new(Int64Builder::new())),
         }
@@ -80,6 +83,10 @@ impl Values {
                 Some(Value::Time(at)) => i64::try_from(at.as_millis()).ok(),
                 _ => None,
             }),
+            Self::Date(column) => column.append_option(match value {
+                Some(Value::Date(date)) => Some(date.days_since_1970()),
+                _ => None,
+            }),
             Self::Bytes(column) => match value {
                 Some(Value::Bytes(bytes)) => column.append_value(bytes)?,
                 _ => column.append_null(),
@@ -101,6 +108,7 @@ impl Values {
             Self::Bool(column) => ArrayBuilder::finish(column),
             Self::Real(column) => ArrayBuilder::finish(column),
             Self::Time(column) => ArrayBuilder::finish(column),
+            Self::Date(column) => ArrayBuilder::finish(column),
             Self::Bytes(column) => ArrayBuilder::finish(column),
             Self::Integers(column) => ArrayBuilder::finish(column),
         }

@@ -99,8 +99,9 @@ impl Rows {
                     markdown,
                     duplicates,
                 } => {
-                    limits.markdown = markdown;
-                    Some(TextRules::new(markdown, duplicates))
+                    let rules = TextRules::new(markdown, duplicates);
+                    rules.widen(limits);
+                    Some(rules)
                 }
                 Contents::Links | Contents::Pages => {
                     export::widen(limits);

@@ -208,6 +208,10 @@ fn to_python<'py>(py: Python<'py>, value: Value<'_>) -> PyResult<Bound<'py, PyAn
         Value::Bool(value) => PyBool::new(py, value).to_owned().into_any(),
         Value::Real(real) => PyFloat::new(py, real).into_any(),
         Value::Time(at) => date_time(py, at)?,
+        Value::Date(date) => py
+            .import("datetime")?
+            .getattr("date")?
+            .call_method1("fromisoformat", (date.to_string(),))?,
         Value::Fingerprint(fingerprint) => PyInt::new(py, fingerprint.as_u64()).into_any(),
         Value::Bytes(bytes) => PyBytes::new(py, bytes).into_any(),
         Value::Integers(numbers) => PyList::new(py, numbers)?.into_any(),

@@ -18,6 +18,10 @@ pub(crate) struct Structure<'p> {
     /// All preformatted text with its white space, and the ends of its blocks.
     raw: String,
     raw_ends: Vec<usize>,
+    /// The programming languages of these blocks, as their classes name them.
+    languages: Vec<Option<&'p str>>,
+    /// The language that the last block without text names.
+    language: Option<&'p str>,
     /// Open preformatted blocks; the outermost counts.
     preformatted: usize,
     max_raw: usize,
@@ -80,6 +84,8 @@ impl<'p> Structure<'p> {
             targets: Vec::new(),
             raw: String::new(),
             raw_ends: Vec::new(),
+            languages: Vec::new(),
+            language: None,
             preformatted: 0,
             max_raw,
         }
@@ -87,6 +93,8 @@ impl<'p> Structure<'p> {
 
     /// Begins an element before the byte `at` of the text.
     pub(crate) fn begin(&mut self, element: &'p Element, at: usize) {
+        let language = attribute(element, "class").and_then(language_of);
+        self.language = language.or(self.language);
         let Some(mut form) = form_of(element) else {
             return;
         };
@@ -101,11 +109,17 @@ impl<'p> Structure<'p> {
                 self.preformatted += 1;
                 if self.preformatted == 1 {
                     self.raw_ends.push(self.raw.len());
+                    self.languages.push(self.language.take());
                 } else {
                     form = Form::Block;
                 }
             }
             Form::Break if self.preformatted > 0 => self.add_text("\n"),
+            Form::Inline(Inline::Code) if self.preformatted > 0 => {
+                if let Some(unnamed) = self.languages.last_mut().filter(|last| last.is_none()) {
+                    *unnamed = self.language.take();
+                }
+            }
             _ => {}
         }
         self.push(at, form, true);
@@ -113,6 +127,7 @@ impl<'p> Structure<'p> {
 
     /// Ends an element before the byte `at` of the text.
     pub(crate) fn end(&mut self, element: &Element, at: usize) {
+        self.language = None;
         let Some(mut form) = form_of(element) else {
             return;
         };
@@ -156,9 +171,44 @@ impl<'p> Structure<'p> {
         &self.raw[start..end(number).unwrap_or(self.raw.len()).max(start)]
     }
 
+    /// Returns the programming language of a preformatted block.
+    pub(crate) fn language(&self, number: usize) -> Option<&'p str> {
+        self.languages.get(number).copied().flatten()
+    }
+
     fn push(&mut self, at: usize, form: Form, begins: bool) {
         self.events.push(Event { at, form, begins });
     }
+}
+
+/// Returns the programming language in a class: `language-rust` (HTML standard, section 4.5.15),
+/// `highlight-python3` of Sphinx, `highlight-source-c` of GitHub, `sourceCode haskell` of Pandoc.
+fn language_of(class: &str) -> Option<&str> {
+    const PREFIXES: &[&str] = &["language-", "lang-", "highlight-source-", "highlight-"];
+    const NO_LANGUAGES: &[&str] = &[
+        "default",
+        "none",
+        "text",
+        "plain",
+        "plaintext",
+        "notranslate",
+    ];
+    const MAX_BYTES: usize = 24;
+    let mut names = class.split_ascii_whitespace();
+    let mut after_word = names
+        .clone()
+        .skip_while(|name| *name != "sourceCode")
+        .skip(1);
+    let prefixed =
+        names.find_map(|name| PREFIXES.iter().find_map(|start| name.strip_prefix(start)));
+    let name = prefixed.or_else(|| after_word.next())?;
+    let is_name = name.len() <= MAX_BYTES
+        && name.starts_with(|c: char| c.is_ascii_alphabetic())
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"+#-_.".contains(&byte));
+    let name = if name == "python3" { "python" } else { name };
+    (is_name && !NO_LANGUAGES.contains(&name)).then_some(name)
 }
 
 /// Returns the form of an element; `None` if its text has no form of its own.

@@ -292,7 +292,8 @@ impl Writer<'_, '_> {
     }
 
     fn line(&mut self, all: &Lines, line: &Line, spans: &[Span], is_whole_row: bool) {
-        let (start, end) = (line.start as usize, line.end as usize);
+        let start = line.start as usize;
+        let end = self.before_permalink(&all.text, line, spans);
         let continues = self.continues && self.after_break;
         self.skip();
         if let Some((number, is_written)) = self.preformatted {
@@ -333,6 +334,26 @@ impl Writer<'_, '_> {
                 self.paragraph(&text);
                 self.continues = true;
             }
+        }
+    }
+
+    /// Returns the end of a line without the sign that links a heading to itself.
+    fn before_permalink(&self, text: &str, line: &Line, spans: &[Span]) -> usize {
+        const SIGNS: &[&str] = &["¶", "#", "§", "🔗"];
+        let (start, end) = (line.start as usize, line.end as usize);
+        let is_permalink = |span: &&Span| match span.form {
+            Inline::Link(number) => {
+                let sign = text.get(span.start..end).unwrap_or_default().trim();
+                SIGNS.contains(&sign) && self.structure.target(number).starts_with('#')
+            }
+            _ => false,
+        };
+        let permalink = spans.iter().find(is_permalink);
+        // A line of nothing else is text.
+        let before = permalink.and_then(|link| text.get(start..link.start));
+        match before.map(str::trim_end) {
+            Some(before) if !before.is_empty() => start + before.len(),
+            _ => end,
         }
     }
 
@@ -412,7 +433,8 @@ impl Writer<'_, '_> {
             longest = longest.max(line.len() - line.trim_start_matches('`').len());
         }
         let fence = "`".repeat(longest + 1);
-        let lines = [&*fence].into_iter().chain(raw.lines()).chain([&*fence]);
+        let begin = fence.clone() + self.structure.language(number).unwrap_or_default();
+        let lines = [&*begin].into_iter().chain(raw.lines()).chain([&*fence]);
         self.lines(lines);
     }
 
