@@ -59,7 +59,7 @@ pub(crate) struct List<'o> {
 enum ListForm<'o> {
     Table(&'o mut dyn Write),
     Json(&'o mut dyn Write),
-    Csv(csv::Writer<&'o mut dyn Write>),
+    Csv(Box<csv::Writer<&'o mut dyn Write>>),
 }
 
 impl<'o> List<'o> {
@@ -74,7 +74,7 @@ impl<'o> List<'o> {
             ListFormat::Csv => {
                 let mut csv = csv::Writer::from_writer(out);
                 csv.write_record(columns)?;
-                ListForm::Csv(csv)
+                ListForm::Csv(Box::new(csv))
             }
         };
         Ok(Self { form, columns })
