@@ -26,6 +26,7 @@ const TIGHT: ReadLimits = ReadLimits {
     link_context: true,
     context_chars: 12,
     markdown: true,
+    fields: true,
     rel_bytes: 16,
 };
 
@@ -35,6 +36,7 @@ pub fn html(bytes: &[u8]) {
         kinds: EVERY_KIND,
         link_context: true,
         markdown: true,
+        fields: true,
         ..ReadLimits::default()
     };
     for limits in [wide, TIGHT] {
