@@ -137,6 +137,13 @@ fn each_url_that_was_seen_and_not_visited_is_listed_once_and_counted_in_the_summ
         of_scope[0]["reason"],
         "its host is not the host of a seed (scope host)"
     );
+    let of_page = listed(&crawl, &["--why", "page"]);
+    let reasons = of_page.iter().filter_map(|line| line["reason"].as_str());
+    let reasons: Vec<&str> = reasons.collect();
+    assert!(
+        reasons.contains(&"its page asks not to follow this link (rel=nofollow)"),
+        "{reasons:?}"
+    );
     let table = crawl.run_command(&["skipped", "crawl", "--why", "robots", "--format", "table"]);
     assert!(table.output.contains("/private  robots.txt: "), "{table:?}");
     assert!(table.errors.contains("1  robots"), "{table:?}");

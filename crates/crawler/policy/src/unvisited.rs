@@ -33,7 +33,10 @@ pub fn why_unvisited(
         return Some((ReasonKind::Page, reason.to_owned()));
     }
     if link.relations.has_any_of(policy.skip_relations) {
-        let reason = format!("its page asks not to follow this link (rel={})", link.rel);
+        let reason = format!(
+            "its page asks not to follow this link (rel={})",
+            link.relations
+        );
         return Some((ReasonKind::Page, reason));
     }
     let max = policy.max_depth.filter(|max| depth >= *max)?;
