@@ -111,8 +111,8 @@ pub struct RenderLimits {
     pub still: Duration,
     /// Maximum time on our clock.
     pub wall: Duration,
-    /// Maximum part of it in which no request of the page waits: the page computes.
-    pub busy: Duration,
+    /// Maximum time on our clock in which the page neither takes a step nor waits for a request.
+    pub unresponsive: Duration,
     /// Maximum length of the DOM as HTML, in bytes.
     pub dom_bytes: usize,
     /// Maximum length of a picture of the page, in bytes; `None` if no picture is wanted.
@@ -125,7 +125,7 @@ impl Default for RenderLimits {
             page_time: Duration::from_secs(10),
             still: Duration::from_millis(500),
             wall: Duration::from_secs(120),
-            busy: Duration::from_secs(30),
+            unresponsive: Duration::from_secs(30),
             dom_bytes: 16 << 20,
             picture_bytes: None,
         }
@@ -170,6 +170,6 @@ pub enum Cut {
     PageTime,
     /// [`RenderLimits::wall`].
     Wall,
-    /// [`RenderLimits::busy`].
-    Busy,
+    /// [`RenderLimits::unresponsive`].
+    Unresponsive,
 }

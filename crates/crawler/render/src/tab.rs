@@ -138,13 +138,13 @@ impl Tab<'_> {
         watched: &mut watch::Receiver<Progress>,
         deadline: Instant,
     ) -> Result<Rendering, RenderFailure> {
-        let computing = computes_for(self.limits.busy, watched.clone());
+        let silence = becomes_unresponsive(self.limits.unresponsive, watched.clone());
         let (cut_by, end) = tokio::select! {
             advanced = timeout_at(deadline, self.advance(names, watched)) => match advanced {
                 Ok(advanced) => (advanced?, deadline),
                 Err(_elapsed) => (Some(Cut::Wall), deadline),
             },
-            () = computing => (Some(Cut::Busy), Instant::now()),
+            () = silence => (Some(Cut::Unresponsive), Instant::now()),
         };
         let read = timeout_at(end + GRACE, self.read(names)).await;
         let dom = read.map_err(|_elapsed| RenderFailure::OutOfTime)??;
@@ -291,14 +291,20 @@ async fn await_progress(
         .map_err(|_closed| RenderFailure::TabCrashed)
 }
 
-/// Waits until the page has computed for `most` in all, apart from the time in which its requests
-/// wait for their answers.
-async fn computes_for(most: Duration, mut watched: watch::Receiver<Progress>) {
-    let mut left = most;
+/// Waits until the page has not taken a step of its clock for `most`, apart from the time in which
+/// it waits for requests.
+async fn becomes_unresponsive(most: Duration, mut watched: watch::Receiver<Progress>) {
+    let (mut left, mut steps) = (most, 0);
     loop {
+        let now = watched.borrow().steps;
+        if now != steps {
+            (left, steps) = (most, now);
+        }
         let begin = Instant::now();
-        let requesting = await_progress(&mut watched, |progress| progress.pending > 0);
-        match timeout(left, requesting).await {
+        let moved = await_progress(&mut watched, |progress| {
+            progress.pending > 0 || progress.steps != steps
+        });
+        match timeout(left, moved).await {
             Err(_elapsed) => return,
             Ok(Err(_closed)) => return std::future::pending().await,
             Ok(Ok(())) => left = left.saturating_sub(begin.elapsed()),
@@ -320,21 +326,23 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn a_page_computes_while_none_of_its_requests_waits() {
+    async fn a_page_is_unresponsive_if_it_neither_takes_a_step_nor_waits_for_requests() {
         let (progress, watched) = watch::channel(Progress::default());
         let begin = Instant::now();
-        let waits = async {
-            for pending in [1, 2, 0, 1, 0] {
+        let page = async {
+            for (pending, steps) in [(1, 0), (2, 0), (0, 0), (0, 1), (1, 1), (0, 1)] {
                 tokio::time::sleep(Duration::from_secs(10)).await;
-                progress.send_modify(|progress| progress.pending = pending);
+                progress.send_modify(|progress| {
+                    (progress.pending, progress.steps) = (pending, steps);
+                });
             }
             std::future::pending::<()>().await;
         };
         tokio::select! {
-            () = waits => {}
-            () = computes_for(Duration::from_secs(25), watched) => {}
+            () = page => {}
+            () = becomes_unresponsive(Duration::from_secs(25), watched) => {}
         }
-        // 10 s, 20 s of waiting, 10 s, 10 s of waiting, and the last 5 s.
-        assert_eq!(begin.elapsed(), Duration::from_secs(55));
+        // A step after 40 s, 10 s, 10 s of waiting, and the last 15 s.
+        assert_eq!(begin.elapsed(), Duration::from_secs(75));
     }
 }

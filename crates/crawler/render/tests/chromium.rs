@@ -286,12 +286,12 @@ async fn the_first_script_of_a_page_reads_the_time_of_its_response() {
 async fn an_endless_loop_ends_by_its_limit_and_the_next_page_is_rendered() {
     let chromium = start(Sandbox::Namespaces).await;
     let network = Table::default();
-    let busy = RenderLimits {
+    let quick = RenderLimits {
         wall: Duration::from_secs(3600),
-        busy: Duration::from_secs(1),
+        unresponsive: Duration::from_secs(1),
         ..RenderLimits::default()
     };
-    for limits in [short(), busy] {
+    for limits in [short(), quick] {
         let looped = chromium
             .render(&page("<script>for(;;);</script>"), &network, &limits)
             .await;
