@@ -133,7 +133,7 @@ pub fn title_of(seeds: &[PageUrl]) -> String {
     named.in_words()
 }
 
-/// The hosts of seeds: all of them, and the first two in their order.
+/// The hosts of seeds. The first two keep their order.
 #[derive(Default)]
 struct SeedHosts {
     all: HashSet<Host>,

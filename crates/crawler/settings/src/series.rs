@@ -25,8 +25,8 @@ pub fn dated(path: &Path, now: Timestamp) -> PathBuf {
     PathBuf::from(text.replace(DATE, day))
 }
 
-/// Returns the crawl before the one in `out`: of the directories beside it that hold a crawl and
-/// whose names are less than its own, the one with the greatest name.
+/// Returns the crawl that precedes the one in `out`: in alphabetical order, the last directory
+/// before `out` that holds a crawl.
 pub fn latest_before(out: &Path) -> Option<PathBuf> {
     let own = out.file_name()?;
     let parent = out.parent().filter(|parent| *parent != Path::new(""));

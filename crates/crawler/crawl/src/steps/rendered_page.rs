@@ -11,7 +11,7 @@ use crate::context::CrawlContext;
 /// The field with the number of requests of a page's scripts that were not sent.
 const RENDER_REFUSED: &str = "render-refused";
 
-/// The field with the request of a page's scripts that failed, if other visits failed like that.
+/// The field with a failed request of a page's scripts, after which the page is not visited again.
 const RENDER_INCOMPLETE: &str = "render-incomplete";
 
 /// A request of a page's scripts with its response.
@@ -48,7 +48,7 @@ pub(crate) struct RenderedPage {
     pub(crate) made: Vec<Subrequest>,
     /// Number of requests that were not sent.
     pub(crate) refused: usize,
-    /// The failure of a request that may pass, if there is no further visit.
+    /// A passing failure of a request after which the page is not visited again.
     pub(crate) incomplete: Option<Reason>,
 }
 

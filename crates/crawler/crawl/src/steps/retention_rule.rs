@@ -88,8 +88,8 @@ pub(crate) fn of(
     (document.canonical.as_ref() == Some(page)).then_some(RetentionRule::Canonical)
 }
 
-/// Returns true if two URLs differ only in a language tag (RFC 5646 section 2.1: `da-DK`, also
-/// written `da_DK`), and that of the first one is a tag of this language.
+/// Returns true if two URLs differ only in their language tags (RFC 5646 section 2.1: `da-DK`, also
+/// `da_DK`), and the tag of `page` is in this language.
 pub(crate) fn is_edition_in(language: &str, page: &str, other: &str) -> bool {
     let [ours, theirs] = [page, other].map(|url| url.split(['/', '.', '?', '&', '=', '#']));
     if ours.clone().count() != theirs.clone().count() {

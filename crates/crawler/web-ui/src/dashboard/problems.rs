@@ -68,7 +68,7 @@ fn of(dashboard: &Dashboard, granted: Granted, selection: &Selection) -> Result<
     })
 }
 
-/// Sends the visits of a selection as CSV: all of them, in the order they ended.
+/// Sends all visits of a selection as CSV, in the order in which they ended.
 pub(crate) async fn csv(
     State(dashboard): State<Arc<Dashboard>>,
     Query(selection): Query<Selection>,

@@ -146,8 +146,8 @@ pub(crate) struct Selection {
 }
 
 impl Selection {
-    /// Returns the newest visits that it takes, in its order. Only so many visits of each kind are
-    /// remembered: [`Selection::is_whole`].
+    /// Returns the newest matching visits, sorted. The statistics remember a limited number of each
+    /// kind of visit ([`Selection::is_whole`]).
     pub(crate) fn listed<'a>(&self, statistics: &'a CrawlStatistics) -> Vec<&'a RecentVisit> {
         let newest = statistics.newest(self.kind.newest());
         let mut listed: Vec<_> = newest.filter(|visit| self.matches(visit)).collect();

@@ -21,7 +21,7 @@ pub struct ListedUrl {
     pub reason: String,
 }
 
-/// URLs with one need of work: their number, and some of them.
+/// URLs with the same problem, of which the first are listed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct UrlList {
     /// Their number.

@@ -145,8 +145,8 @@ impl Timeline {
         columns(title, description, parts, &drawn, usize::MAX)
     }
 
-    /// Returns a label for each point, for the horizontal scale: the time at which some points
-    /// begin, with the date if they are of several days.
+    /// Returns the labels of the horizontal scale, one per point: the time when the point begins,
+    /// with the date if the crawl takes several days; empty for points without a label.
     pub(crate) fn scale(&self) -> Vec<String> {
         let Some((first, last)) = self.points.first().zip(self.points.last()) else {
             return Vec::new();

@@ -50,7 +50,7 @@ pub(super) struct Outcome {
 }
 
 impl Outcome {
-    /// Returns true if the crawl has ended by itself: no signal or fault ended it.
+    /// Returns true if neither a signal nor a fault ended the crawl.
     pub(super) fn has_finished(&self) -> bool {
         matches!(
             self.end,

@@ -51,7 +51,7 @@ pub(super) enum Source<'n> {
 /// An item of linked data, by its type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Item {
-    /// What the page is about: an article, a recipe, a product.
+    /// The subject of the page: an article, a recipe, a product.
     Content,
     /// The page.
     Page,
