@@ -312,6 +312,16 @@ fn lines(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
     text.lines().map(folded).filter(|line| !line.is_empty())
 }
 
+/// Returns the hash of a line as a block or, if it is long, its shape.
+pub(crate) fn line_key(line: &str) -> u64 {
+    let line = folded(line);
+    let block = StoredBlock::of(&line, line.len(), None);
+    match block.words >= LONG {
+        true => block.shape,
+        false => block.hash,
+    }
+}
+
 /// Returns a text with each run of white space as one space, in Unicode's form NFC: editors encode
 /// the same letter in several ways.
 fn folded(text: &str) -> Cow<'_, str> {

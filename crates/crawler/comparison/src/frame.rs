@@ -3,7 +3,7 @@
 use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
 
-use crate::blocks::{Block, ComparedPage, LONG, spread};
+use crate::blocks::{Block, ComparedPage, LONG, line_key, spread};
 
 /// Maximum number of counted blocks per host. Beyond it, the least frequent blocks are forgotten.
 const MAX_BLOCKS: usize = 4_096;
@@ -33,6 +33,8 @@ const MIN_VALUES: usize = 5;
 const MIN_VALUES_OF_NAME: usize = 32;
 /// Minimum number of contents for a place in the main content.
 const MIN_CONTENTS_OF_MAIN: usize = 5;
+/// Percentage of the kept pages that have a shared line, at least.
+const SHARED_PERCENT: u64 = 30;
 
 /// Boilerplate of a host, learned from its kept pages in the order of their visits.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -285,9 +287,19 @@ impl HostFrame {
 
     fn known(&self, key: u64) -> Option<FrameBlock> {
         let known = *self.blocks.get(&key)?;
-        let has_contents = known.contents.count_ones() >= MIN_CONTENTS_OF_BLOCK;
         let is_boilerplate = known.is_long && known.pages >= self.pages / PART_OF_PAGES_IF_LONG;
-        (has_contents && (is_boilerplate || self.is_common(known))).then_some(known)
+        (known.has_contents() && (is_boilerplate || self.is_common(known))).then_some(known)
+    }
+
+    /// Returns true for a line that more than 30 % of the kept pages have, with these numbers or,
+    /// if the line is long, with any.
+    #[must_use]
+    pub fn has_line(&self, line: &str) -> bool {
+        let known = self.blocks.get(&line_key(line));
+        known.is_some_and(|known| {
+            let part = u64::from(self.pages) * SHARED_PERCENT;
+            known.has_contents() && u64::from(known.pages) * 100 > part
+        })
     }
 
     /// Returns true for a block on a tenth of the pages, or on half of them if it is mostly in the
@@ -314,6 +326,13 @@ impl HostFrame {
             };
             has_contents && change.has_most_pairs()
         })
+    }
+}
+
+impl FrameBlock {
+    /// Returns true if the block occurs under enough headings.
+    fn has_contents(&self) -> bool {
+        self.contents.count_ones() >= MIN_CONTENTS_OF_BLOCK
     }
 }
 

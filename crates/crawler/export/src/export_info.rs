@@ -16,7 +16,7 @@ pub struct ExportInfo {
     pub zero_key: bool,
     /// Options that change the records, with their values: an export that is continued has the
     /// same.
-    pub options: &'static [(&'static str, &'static str)],
+    pub options: Vec<(&'static str, &'static str)>,
 }
 
 impl ExportInfo {

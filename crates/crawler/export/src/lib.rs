@@ -37,7 +37,7 @@ pub use fault::ExportFault;
 pub use link::{BROKEN_LINKS, BrokenLink, LINKS, Link, widen};
 pub use linked::{Linked, linked_so_far};
 pub use packed::{Compression, Packed};
-pub use page_text::{PageText, TextRules};
+pub use page_text::{PageText, TextOptions, TextRules};
 pub use parts::{DEFAULT_ROWS_PER_FILE, Parts, VisitPosition};
 pub use quality::QualitySignals;
 pub use signature::{PageSignatureRecord, SIGNATURES};

@@ -10,13 +10,21 @@ use web::{Document, PageFields, ReadLimits};
 use crate::extracted_text::ExtractedText;
 use crate::quality::QualitySignals;
 
-/// The rules for making texts.
-#[derive(Debug, Default)]
-pub struct TextRules {
+/// The options of texts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TextOptions {
     /// True for Markdown instead of plain text.
     pub markdown: bool,
     /// True if kept duplicates are wanted, too.
     pub duplicates: bool,
+    /// True to keep the lines that the pages of a host share.
+    pub boilerplate: bool,
+}
+
+/// The rules for making texts.
+#[derive(Debug, Default)]
+pub struct TextRules {
+    options: TextOptions,
     /// The stop words of each language that was seen; `None` without a list.
     stop_words: Mutex<HashMap<String, Option<Arc<StopWords>>>>,
 }
@@ -34,27 +42,32 @@ pub struct PageText {
     statements: PageFields,
 }
 
-impl TextRules {
-    /// Creates the rules.
-    #[must_use]
-    pub fn new(markdown: bool, duplicates: bool) -> Self {
+impl From<TextOptions> for TextRules {
+    fn from(options: TextOptions) -> Self {
         Self {
-            markdown,
-            duplicates,
+            options,
             stop_words: Mutex::default(),
         }
     }
+}
 
+impl TextRules {
     /// Sets the limits of reading a page so that its document has everything for a text.
     pub fn widen(&self, limits: &mut ReadLimits) {
-        limits.markdown = self.markdown;
+        limits.markdown = self.options.markdown;
         limits.fields = true;
+    }
+
+    /// Returns true if the lines that the pages of a host share are kept.
+    #[must_use]
+    pub const fn keeps_boilerplate(&self) -> bool {
+        self.options.boilerplate
     }
 
     /// Returns true if the text of this visit's page is wanted.
     #[must_use]
     pub fn is_wanted(&self, visit: &VisitRecord) -> bool {
-        visit.is_page() && (self.duplicates || visit.fate.is_original())
+        visit.is_page() && (self.options.duplicates || visit.fate.is_original())
     }
 
     /// Returns the text of a page whose record has this digest; `None` if the text is blank.

@@ -6,15 +6,16 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::path::Path;
+use std::sync::Arc;
 
 use comparison::{HostFrame, Role};
 use journal::VisitRecord;
 use messages::{CommandError, printable, say, usage};
-use policy::LearnedFrames;
+use policy::{FramesByHost, LearnedFrames};
 use serde::Serialize;
 use settings::read_again::ArchivedPages;
 use settings::{Settings, crawl_directory};
-use web::{Host, PageUrl};
+use web::{Host, PageUrl, SharedLines};
 
 /// Number of a host's last kept pages whose blocks are shown.
 const PAGES: usize = 64;
@@ -66,6 +67,13 @@ pub(crate) fn learned_frames(state: &Path) -> LearnedFrames {
         ));
         LearnedFrames::default()
     })
+}
+
+/// Returns the lines that the pages of each host share, as the crawl with this state has learned
+/// them, to be left out at both ends of texts.
+#[must_use]
+pub fn shared_lines(state: &Path) -> Arc<dyn SharedLines> {
+    Arc::new(FramesByHost::from(learned_frames(state)))
 }
 
 /// Returns the blocks that do not count on the last kept pages of a host.

@@ -1,12 +1,13 @@
 //! The frames of hosts that a crawl has learned, in its state directory.
 
+use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use comparison::HostFrame;
 use disk::Disk;
 use serde::{Deserialize, Serialize};
-use web::Host;
+use web::{Host, PageUrl, SharedLines};
 
 /// The file in the state directory.
 const FILE: &str = "frames";
@@ -73,5 +74,22 @@ impl LearnedFrames {
     pub fn of(&self, host: &Host) -> Option<&HostFrame> {
         let known = self.hosts.iter().find(|(known, _)| known == host);
         known.map(|(_, frame)| frame)
+    }
+}
+
+/// The frames of a crawl's hosts, for texts without the lines that pages share.
+#[derive(Debug)]
+pub struct FramesByHost(HashMap<Host, HostFrame>);
+
+impl From<LearnedFrames> for FramesByHost {
+    fn from(learned: LearnedFrames) -> Self {
+        Self(learned.hosts.into_iter().collect())
+    }
+}
+
+impl SharedLines for FramesByHost {
+    fn has(&self, url: &PageUrl, line: &str) -> bool {
+        let frame = self.0.get(&url.host());
+        frame.is_some_and(|frame| frame.has_line(line))
     }
 }

@@ -22,7 +22,7 @@ mod unvisited;
 
 pub use duplicate_links::{DuplicateLinks, Following};
 pub use failed_pages::{FailedPages, FailedPagesError, StatusRange};
-pub use learned_frames::LearnedFrames;
+pub use learned_frames::{FramesByHost, LearnedFrames};
 pub use learned_words::LearnedWords;
 pub use off_topic::OffTopic;
 pub use policy::{IndexedPages, OnDuplicate, Policy};

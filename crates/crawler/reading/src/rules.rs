@@ -1,6 +1,8 @@
 //! The rules for reading a page.
 
-use web::{CanonicalForm, MainSelectors, ReadLimits};
+use std::sync::Arc;
+
+use web::{CanonicalForm, MainSelectors, ReadLimits, SharedLines};
 
 use crate::listing_rules::ListingRules;
 
@@ -11,6 +13,8 @@ pub struct ReadingRules {
     pub main_content: bool,
     /// Selectors of the main content of pages, `CSS` or `HOST=CSS`; the first that matches counts.
     pub main_selectors: MainSelectors,
+    /// Lines of sites to leave out at both ends of texts. Verdicts compare texts with them.
+    pub shared_lines: Option<Arc<dyn SharedLines>>,
     /// The product token that names this crawler in robots rules.
     pub agent: String,
     /// Maximum number of bytes of a decoded body that are read.
@@ -31,6 +35,7 @@ impl Default for ReadingRules {
         Self {
             main_content: true,
             main_selectors: MainSelectors::default(),
+            shared_lines: None,
             agent: "crawler".to_owned(),
             max_decoded: MAX_DECODED,
             limits: ReadLimits::default(),

@@ -38,6 +38,7 @@ mod markdown;
 mod names;
 mod page_date;
 mod page_fields;
+mod page_kind;
 mod prefix_sums;
 mod read;
 mod refresh;
@@ -48,6 +49,7 @@ mod response_metadata;
 mod rest_contexts;
 mod scanner;
 mod script_links;
+mod shared_lines;
 mod srcset;
 mod subresources;
 mod tag_stream;
@@ -69,9 +71,11 @@ pub use link::{Link, LinkContext, LinkKind, LinkKinds};
 pub use main_selectors::{BadSelector, MainSelectors};
 pub use page_date::PageDate;
 pub use page_fields::PageFields;
+pub use page_kind::PageKind;
 pub use read::read;
 pub use relations::{Relations, UnknownRelation};
 pub use response_metadata::ResponseMetadata;
+pub use shared_lines::SharedLines;
 pub use url_attributes::{UrlForm, url_attributes};
 pub use url_places::{
     CssUrl, attribute_value, css_urls, page_text, refresh_url, sheet_text, srcset_urls,

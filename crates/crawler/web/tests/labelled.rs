@@ -11,7 +11,7 @@ use std::io::Read;
 use std::path::PathBuf;
 
 use serde_json::Value;
-use web::{CanonicalForm, Document, PageUrl, ReadLimits, ResponseMetadata, read};
+use web::{CanonicalForm, Document, PageKind, PageUrl, ReadLimits, ResponseMetadata, read};
 
 /// Every n-th page is read.
 const STEP: usize = if cfg!(debug_assertions) { 6 } else { 1 };
@@ -323,4 +323,36 @@ fn pages_that_need_their_scripts_are_found_among_pages_of_seven_kinds() {
         .map(|(_, (path, _))| path.as_str())
         .collect();
     assert_eq!(found, shells);
+}
+
+/// Pages of goods and of listings are lists. A wrong list costs a corpus an article, so those are
+/// rarer than lists that are missed.
+#[test]
+fn lists_are_told_from_articles_among_pages_of_seven_kinds() {
+    let Some(files) = labelled("wcxb-dev.tar.zst") else {
+        return;
+    };
+    // By the kind in the label: the number of pages, and of those that were found to be lists.
+    let mut found: BTreeMap<String, (u32, u32)> = BTreeMap::new();
+    let pages = files.iter().filter(|(path, _)| path.ends_with(".html.gz"));
+    for (path, page) in pages.step_by(STEP) {
+        let label = path
+            .replace("html/", "ground-truth/")
+            .replace(".html.gz", ".json");
+        let label: Value = serde_json::from_slice(&files[&label]).unwrap();
+        let kind = label["_internal"]["page_type"]["primary"].as_str().unwrap();
+        let counts = found.entry(kind.to_owned()).or_default();
+        counts.0 += 1;
+        counts.1 += u32::from(document_of(page).kind == Some(PageKind::List));
+    }
+    say(&format!("WCXB-dev pages and lists: {found:?}"));
+    let (articles, wrong) = found["article"];
+    assert!(wrong * 50 <= articles, "{wrong} of {articles}");
+    let lists = ["collection", "listing"].map(|kind| found[kind]);
+    let pages: u32 = lists.iter().map(|(pages, _)| pages).sum();
+    let right: u32 = lists.iter().map(|(_, right)| right).sum();
+    assert!(
+        f64::from(right) >= 0.6 * f64::from(pages),
+        "{right} of {pages}"
+    );
 }

@@ -14,6 +14,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use corpus::PageArchive;
+use export::TextOptions;
 use facts::changes::Changes;
 use facts::duplicates::{self, Duplicate};
 use facts::hosts::PacedHosts;
@@ -80,23 +81,26 @@ impl Crawl {
     /// Arguments:
     ///     markdown: Markdown instead of plain text.
     ///     duplicates: Texts of archived duplicates, too.
+    ///     boilerplate: Keep the lines that begin or end many pages of a host.
     ///     threads: The number of threads; one per core unless given.
     ///
     /// Raises OSError if the journal cannot be opened. A page that cannot be read from the archive
     /// is named in a RuntimeWarning at the end.
-    #[pyo3(signature = (*, markdown=false, duplicates=false, threads=None))]
+    #[pyo3(signature = (*, markdown=false, duplicates=false, boilerplate=false, threads=None))]
     fn texts<'py>(
         &self,
         py: Python<'py>,
         markdown: bool,
         duplicates: bool,
+        boilerplate: bool,
         threads: Option<NonZeroUsize>,
     ) -> PyResult<Bound<'py, CrawlTable>> {
-        let texts = Contents::Texts {
+        let texts = TextOptions {
             markdown,
             duplicates,
+            boilerplate,
         };
-        self.table(py, texts, threads)
+        self.table(py, Contents::Texts(texts), threads)
     }
 
     /// Returns the links of the kept pages, one per row, with the columns of ``crawler export
@@ -388,7 +392,7 @@ impl Crawl {
     ) -> PyResult<Bound<'py, CrawlTable>> {
         let archive = match contents {
             Contents::Pages => None,
-            Contents::Texts { .. } | Contents::Links => Some(self.archive()?),
+            Contents::Texts(_) | Contents::Links => Some(self.archive()?),
         };
         let threads = parallel::threads(threads);
         let table = CrawlTable::of(self.state.clone(), contents, archive, threads)?;

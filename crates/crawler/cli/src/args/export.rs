@@ -40,6 +40,9 @@ pub(crate) struct ExportArgs {
     /// With --text: also archived duplicates (--on-duplicate keep, --per-cluster)
     #[arg(long)]
     pub(crate) duplicates: bool,
+    /// With --text: keep the lines that begin or end many pages of a host, such as its slogan
+    #[arg(long)]
+    pub(crate) keep_boilerplate: bool,
     /// Also include the sketches of pages in jsonl and csv, in hexadecimal digits
     #[arg(long)]
     pub(crate) sketches: bool,

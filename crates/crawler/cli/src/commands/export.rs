@@ -13,8 +13,8 @@ use std::sync::Arc;
 use disk::{Disk, DraftPath, SystemDisk, draft_of};
 use export::{
     BROKEN_LINKS, Beginning, Compression, ExportFault, ExportInfo, Form, LINKS, Linked, Packed,
-    PageSignatureRecord, Parts, SIGNATURES, SKETCHES, TEXTS, Table, TableWriter, TextRules, VISITS,
-    Visits, WholeFile, linked_so_far,
+    PageSignatureRecord, Parts, SIGNATURES, SKETCHES, TEXTS, Table, TableWriter, TextOptions,
+    VISITS, Visits, WholeFile, linked_so_far,
 };
 use inspect::export::{Destination, FailedUrls, PageBatch, PageRecords, Target};
 use journal::History;
@@ -98,26 +98,34 @@ fn page_records(args: &ExportArgs, state: &Path) -> Result<Option<PageRecords>, 
     } else if args.links {
         Some(PageRecords::Links)
     } else if args.text {
-        let rules = TextRules::new(args.markdown, args.duplicates);
-        Some(PageRecords::Texts(rules))
+        let options = TextOptions {
+            markdown: args.markdown,
+            duplicates: args.duplicates,
+            boilerplate: args.keep_boilerplate,
+        };
+        Some(PageRecords::Texts(options.into()))
     } else {
         None
     })
 }
 
 /// Returns the options that change the records of texts.
-fn text_options(args: &ExportArgs) -> &'static [(&'static str, &'static str)] {
-    const TEXT: (&str, &str) = ("crawler.text", "plain");
-    const MARKDOWN: (&str, &str) = ("crawler.text", "markdown");
-    const ORIGINALS: (&str, &str) = ("crawler.pages", "originals");
-    const KEPT: (&str, &str) = ("crawler.pages", "kept");
-    match (args.text, args.markdown, args.duplicates) {
-        (false, ..) => &[],
-        (true, false, false) => &[TEXT, ORIGINALS],
-        (true, false, true) => &[TEXT, KEPT],
-        (true, true, false) => &[MARKDOWN, ORIGINALS],
-        (true, true, true) => &[MARKDOWN, KEPT],
+fn text_options(args: &ExportArgs) -> Vec<(&'static str, &'static str)> {
+    if !args.text {
+        return Vec::new();
     }
+    let either = |is_given: bool, yes, no| if is_given { yes } else { no };
+    vec![
+        ("crawler.text", either(args.markdown, "markdown", "plain")),
+        (
+            "crawler.pages",
+            either(args.duplicates, "kept", "originals"),
+        ),
+        (
+            "crawler.boilerplate",
+            either(args.keep_boilerplate, "kept", "left out"),
+        ),
+    ]
 }
 
 impl Export<'_> {

@@ -192,7 +192,7 @@ const ABOUT: ExportInfo = ExportInfo {
     version: env!("CARGO_PKG_VERSION"),
     algorithm: neardup::ALGORITHM,
     zero_key: false,
-    options: &[],
+    options: Vec::new(),
 };
 
 /// Bytes in memory, up to a maximum.

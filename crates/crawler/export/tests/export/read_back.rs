@@ -15,7 +15,7 @@ pub(crate) const ABOUT: ExportInfo = ExportInfo {
     version: "0.0.0",
     algorithm: 1,
     zero_key: true,
-    options: &[],
+    options: Vec::new(),
 };
 
 /// A record as text: different values have different texts, and null is `None`.

@@ -5,9 +5,10 @@ use std::io::Write;
 use std::path::Path;
 
 use export::{ExportFault, TextRules, Visit, VisitPosition};
+use facts::frames;
 use messages::CommandError;
-use settings::Settings;
 use settings::read_again::{ArchivedPages, BATCH};
+use settings::{Settings, crawl_directory};
 
 use super::destination::Destination;
 use super::links::{self, FailedUrls};
@@ -33,10 +34,16 @@ impl PageBatch {
     /// Returns an empty batch of visits of the crawl in `directory`.
     pub fn of_crawl(directory: &Path, records: PageRecords) -> Result<Self, CommandError> {
         let mut pages = ArchivedPages::of(&Settings::of_crawl(directory)?);
-        let limits = &mut pages.archive.rules.limits;
+        let reading = &mut pages.archive.rules;
         match &records {
-            PageRecords::Links | PageRecords::BrokenLinks(_) => export::widen(limits),
-            PageRecords::Texts(rules) => rules.widen(limits),
+            PageRecords::Links | PageRecords::BrokenLinks(_) => export::widen(&mut reading.limits),
+            PageRecords::Texts(rules) => {
+                rules.widen(&mut reading.limits);
+                if !rules.keeps_boilerplate() {
+                    let state = crawl_directory::state_of(directory)?;
+                    reading.shared_lines = Some(frames::shared_lines(&state));
+                }
+            }
         }
         Ok(Self {
             pages,

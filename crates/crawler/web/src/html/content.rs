@@ -15,10 +15,14 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::html::compared_text::{self, Compared, words_in};
 use crate::html::document::{ComparedText, Document, MainContent};
+use crate::html::limits::ReadLimits;
 use crate::html::lines::{Line, Lines};
+use crate::html::page_kind::PageKind;
 use crate::html::prefix_sums::PrefixSums;
 use crate::html::regions::Region;
-use crate::html::{boilerplate, item_lists, main_content, region_flags, titled_block};
+use crate::html::{
+    boilerplate, item_lists, main_content, region_flags, shared_lines, titled_block,
+};
 
 /// Minimum number of words of a main content.
 pub const MIN_MAIN_WORDS: usize = 50;
@@ -43,14 +47,15 @@ const REPEATED_WORDS: u32 = 24;
 const PROSE_AMONG_LINKS: f64 = 0.5;
 
 impl Document {
-    /// Chooses the texts of a page. A heading has at most `heading_chars` characters; `judge_links`
-    /// gets the lines outside the site's boilerplate; `markdown` returns the chosen lines as
-    /// Markdown, on request.
+    /// Chooses the texts of a page. `judge_links` gets the lines outside the site's boilerplate;
+    /// `is_shared` returns true for lines to leave out at both ends of the text; `markdown` returns
+    /// the chosen lines as Markdown, on request.
     pub(super) fn choose_texts(
         &mut self,
         mut all: Lines,
-        heading_chars: usize,
+        limits: &ReadLimits,
         judge_links: impl FnOnce(&Lines, &[Region], &[bool]),
+        is_shared: Option<impl Fn(&str) -> bool>,
         markdown: impl FnOnce(&Lines, &dyn Fn(usize) -> bool) -> Option<String>,
     ) {
         all.end_line();
@@ -63,7 +68,10 @@ impl Document {
             lines: mut chosen,
             is_around_title,
         } = choose(&all.lines, regions, &compared);
-        self.heading = compared_text::heading(&all, regions, &compared, heading_chars);
+        self.heading = compared_text::heading(&all, regions, &compared, limits.title_chars);
+        if limits.fields {
+            self.kind = Some(PageKind::of(&all.lines, regions, &compared));
+        }
 
         let page_words = all.words();
         let is_frame = |words: usize| words < MIN_MAIN_WORDS && words * 2 < page_words;
@@ -90,8 +98,15 @@ impl Document {
         if self.compared == ComparedText::Main && (main.is_none() || chosen != compared.lines) {
             self.compared = ComparedText::Other(gather(&all, &compared.lines));
         }
-        let is_whole = main.is_none();
-        self.markdown = markdown(&all, &|line| is_whole || chosen[line]);
+        if main.is_none() {
+            chosen.fill(true);
+        }
+        if let Some(is_shared) = is_shared
+            && shared_lines::leave_out(&mut chosen, &all, is_shared)
+        {
+            main = Some(gather(&all, &chosen));
+        }
+        self.markdown = markdown(&all, &|line| chosen[line]);
         (self.text, self.full) = match main {
             Some(main) => (main, Some(all.text)),
             None => (all.text, None),

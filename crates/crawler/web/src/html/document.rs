@@ -4,6 +4,7 @@ use crate::html::directives::Directives;
 use crate::html::limits::ParserStop;
 use crate::html::link::Link;
 use crate::html::page_fields::PageFields;
+use crate::html::page_kind::PageKind;
 use crate::http::media_type::Media;
 use crate::url::page_url::PageUrl;
 
@@ -42,6 +43,8 @@ pub struct Document {
     pub directives: Directives,
     /// The canonical URL that it declares.
     pub canonical: Option<PageUrl>,
+    /// Its kind, if it is HTML and [`ReadLimits::fields`](crate::ReadLimits::fields) asks for it.
+    pub kind: Option<PageKind>,
     /// Its statements about itself, if [`ReadLimits::fields`](crate::ReadLimits::fields) asks for
     /// them. Only the part of the page in the tree is searched.
     pub fields: PageFields,
@@ -166,6 +169,7 @@ impl Document {
             lost_links: LostLinks::default(),
             directives: Directives::default(),
             canonical: None,
+            kind: None,
             fields: PageFields::default(),
             warnings: Vec::new(),
             full: None,

@@ -62,7 +62,7 @@ impl Group {
 
 /// Adds the link lines of lists to the chosen lines, if lists are the page's subject.
 pub(super) fn keep(chosen: &mut [bool], judged: &[bool], lines: &[Line], regions: &[Region]) {
-    let may_be_item = |index: usize, line: &Line| judged[index] && !line.is_in(NEVER);
+    let may_be_item = |index: usize, line: &Line| judged[index] && may_be_item(line);
     let missing = lines
         .iter()
         .enumerate()
@@ -89,8 +89,13 @@ pub(super) fn keep(chosen: &mut [bool], judged: &[bool], lines: &[Line], regions
     }
 }
 
+/// Returns false for lines in regions that contain no list items.
+pub(super) fn may_be_item(line: &Line) -> bool {
+    !line.is_in(NEVER)
+}
+
 /// Finds the blocks that are in lists.
-fn listed(lines: &[Line], regions: &[Region]) -> Vec<bool> {
+pub(super) fn listed(lines: &[Line], regions: &[Region]) -> Vec<bool> {
     let is_content = |line: &Line| !line.is_in(region_flags::FRAME_OR_ASIDE);
     let linked = PrefixSums::of(lines, is_content, |line| line.linked as usize);
     let all = PrefixSums::of(lines, is_content, |line| (line.end - line.start) as usize);

@@ -199,8 +199,11 @@ impl Document {
         };
         self.choose_texts(
             walk.lines,
-            limits.title_chars,
+            limits,
             judge_links,
+            metadata
+                .shared
+                .map(|shared| |line: &str| shared.has(metadata.url, line)),
             |lines, is_chosen| {
                 let structure = structure.as_ref()?;
                 let text = markdown::write(structure, lines, is_chosen, resolve, limits.text);

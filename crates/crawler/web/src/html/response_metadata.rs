@@ -4,6 +4,7 @@ use encoding_rs::Encoding;
 
 use crate::html::limits::ReadLimits;
 use crate::html::main_selectors::MainSelectors;
+use crate::html::shared_lines::SharedLines;
 use crate::url::canonical::CanonicalForm;
 use crate::url::page_url::PageUrl;
 
@@ -26,6 +27,10 @@ pub struct ResponseMetadata<'a> {
     pub agent: &'a str,
     /// User's selectors of main content.
     pub main: Option<&'a MainSelectors>,
+    /// Lines of the page's site, which are left out at both ends of [`Document::text`].
+    ///
+    /// [`Document::text`]: crate::Document::text
+    pub shared: Option<&'a dyn SharedLines>,
 }
 
 impl<'a> ResponseMetadata<'a> {
@@ -41,6 +46,7 @@ impl<'a> ResponseMetadata<'a> {
             refresh: None,
             agent: "",
             main: None,
+            shared: None,
         }
     }
 }

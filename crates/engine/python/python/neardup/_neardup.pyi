@@ -335,7 +335,12 @@ def open(directory: str | PathLike[str]) -> Crawl: ...
 class Crawl:
     def pages(self) -> CrawlTable: ...
     def texts(
-        self, *, markdown: bool = False, duplicates: bool = False, threads: int | None = None
+        self,
+        *,
+        markdown: bool = False,
+        duplicates: bool = False,
+        boilerplate: bool = False,
+        threads: int | None = None,
     ) -> CrawlTable: ...
     def links(self, *, threads: int | None = None) -> CrawlTable: ...
     def search(

@@ -9,7 +9,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use corpus::{ArchivedPage, PageArchive, PagePlace};
-use export::{LINKS, PageText, SKETCHES, TEXTS, Table, TextRules, Value, Visit, Visits};
+use export::{LINKS, PageText, SKETCHES, TEXTS, Table, TextOptions, TextRules, Value, Visit, Visits};
+use facts::frames;
 use journal::{StoreFault, VisitRecord};
 
 use crate::parallel;
@@ -27,7 +28,7 @@ const MAX_NAMED: usize = 10;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Contents {
     Pages,
-    Texts { markdown: bool, duplicates: bool },
+    Texts(TextOptions),
     Links,
 }
 
@@ -64,7 +65,7 @@ impl Contents {
     pub(super) fn table(self) -> Table {
         match self {
             Self::Pages => SKETCHES,
-            Self::Texts { .. } => TEXTS,
+            Self::Texts(_) => TEXTS,
             Self::Links => LINKS,
         }
     }
@@ -95,12 +96,12 @@ impl Rows {
         let pages = archive.map(|mut archive| {
             let limits = &mut archive.rules.limits;
             let texts = match contents {
-                Contents::Texts {
-                    markdown,
-                    duplicates,
-                } => {
-                    let rules = TextRules::new(markdown, duplicates);
+                Contents::Texts(options) => {
+                    let rules = TextRules::from(options);
                     rules.widen(limits);
+                    if !rules.keeps_boilerplate() {
+                        archive.rules.shared_lines = Some(frames::shared_lines(state));
+                    }
                     Some(rules)
                 }
                 Contents::Links | Contents::Pages => {

@@ -115,6 +115,7 @@ fn check_options(args: &ExportArgs) -> Result<(), CommandError> {
     for (is_given, option) in [
         (args.markdown, "--markdown"),
         (args.duplicates, "--duplicates"),
+        (args.keep_boilerplate, "--keep-boilerplate"),
         (form == OutputForm::Wet, "--format wet"),
     ] {
         if is_given && !args.text {
