@@ -314,10 +314,132 @@ fn a_file_is_compressed_as_its_name_says() {
             .run_command(&[&["export", "crawl", "--text"], arguments].concat())
             .assert_error(2, words);
     }
-    for option in [&["--markdown"][..], &["--duplicates"], &["--format", "wet"]] {
+    for option in [
+        &["--markdown"][..],
+        &["--chunks"],
+        &["--duplicates"],
+        &["--keep-boilerplate"],
+        &["--format", "wet"],
+    ] {
         crawl
             .run_command(&[&["export", "crawl"], option].concat())
             .assert_error(2, "requires --text");
+    }
+}
+
+#[test]
+fn a_directory_gets_a_markdown_file_with_front_matter_for_each_text() {
+    let (server, crawl) = crawled(&[]);
+    let run = crawl.run_command(&[
+        "export",
+        "crawl",
+        "--text",
+        "--markdown",
+        "--output",
+        "notes/",
+    ]);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    assert!(run.remarks().contains("notes/: 3 texts"), "{run:?}");
+    let rows = json_lines(&done(&crawl, &["--markdown"]));
+    let notes = crawl.directory().join("notes");
+    let hosts: Vec<_> = std::fs::read_dir(&notes).unwrap().collect();
+    let [Ok(host)] = &hosts[..] else {
+        panic!("{hosts:?}");
+    };
+    for (path, file) in [("/", "index.md"), ("/b", "b.md"), ("/moved", "moved.md")] {
+        let row = row_of(&rows, &server.url(HOST, path));
+        let written = std::fs::read_to_string(host.path().join(file)).unwrap();
+        let (head, text) = written
+            .strip_prefix("---\n")
+            .and_then(|rest| rest.split_once("---\n\n"))
+            .unwrap();
+        assert_eq!(text.trim_end(), row["text"].as_str().unwrap().trim_end());
+        assert!(head.contains(&format!("url: {}\n", row["url"])), "{head}");
+        let fetched_at = row["fetched_at"].as_str().unwrap();
+        assert!(head.contains(&format!("fetched_at: {fetched_at}\n")));
+        let title = format!("title: {}\n", row["title"]);
+        assert_eq!(head.contains(&title), !row["title"].is_null(), "{head}");
+    }
+    crawl
+        .run_command(&[
+            "export",
+            "crawl",
+            "--text",
+            "--markdown",
+            "--output",
+            "notes/",
+        ])
+        .assert_error(2, "exists and is not empty");
+}
+
+#[test]
+fn chunks_are_the_sections_of_a_text_with_their_headings() {
+    let (server, crawl) = crawled(&[]);
+    let chunks = json_lines(&done(&crawl, &["--chunks"]));
+    let home = server.url(HOST, "/");
+    let of_home: Vec<&Value> = chunks.iter().filter(|row| row["url"] == home).collect();
+    let headings: Vec<&Value> = of_home.iter().map(|row| &row["headings"]).collect();
+    assert_eq!(headings, ["Owls", "Owls > More"]);
+    assert_eq!(
+        (&of_home[0]["chunk"], &of_home[1]["chunk"]),
+        (&1.into(), &2.into())
+    );
+    let whole: String = of_home
+        .iter()
+        .map(|row| row["text"].as_str().unwrap())
+        .collect();
+    let rows = json_lines(&done(&crawl, &["--markdown"]));
+    assert_eq!(whole, row_of(&rows, &home)["text"]);
+    assert!(of_home.iter().all(|row| row["kind"] == "article"));
+    let plain = chunks
+        .iter()
+        .find(|row| row["url"] == server.url(HOST, "/b"));
+    assert_eq!(plain.unwrap()["headings"], Value::Null);
+    crawl
+        .run_command(&["export", "crawl", "--text", "--chunks", "--format", "wet"])
+        .assert_error(2, "has no place for the headings");
+}
+
+/// The manual of SQLite begins 622 of its 756 pages with a slogan that no page marks as
+/// boilerplate: every text of a corpus began with it.
+#[test]
+fn lines_that_begin_or_end_many_texts_of_a_host_are_left_out() {
+    const PAGES: u32 = 12;
+    let page = |number: u32, next: String| {
+        format!(
+            "<html><head><title>Page {number}</title></head><body><p>Small. Fast. Reliable.</p>\
+             <h1>Part {number}</h1><p>{}</p>{next}<p>Thank you for all the fish.</p></body></html>",
+            prose(number.into(), 120)
+        )
+    };
+    let site = Site::new(move |request| match request.path() {
+        "/robots.txt" => Reply::text("User-agent: *\n"),
+        path => match path.trim_start_matches('/').parse::<u32>() {
+            Ok(number) if number < PAGES => {
+                let next = format!("<p><a href=/{0}>to {0}</a></p>", number + 1);
+                Reply::html(page(number, next))
+            }
+            _ => Reply::status(404),
+        },
+    });
+    let server = Server::spawn_thread(site);
+    let crawl = Crawl::of(&server, &[HOST])
+        .seeds(&[server.url(HOST, "/0")])
+        .with(&["--tries=1"]);
+    crawl.complete();
+    for (arguments, shared) in [(&[][..], 0), (&["--keep-boilerplate"], PAGES as usize)] {
+        for form in [&[][..], &["--markdown"]] {
+            let rows = json_lines(&done(&crawl, &[arguments, form].concat()));
+            assert_eq!(rows.len(), PAGES as usize);
+            for line in ["Small. Fast. Reliable.", "Thank you for all the fish."] {
+                let with = rows.iter().filter(|row| {
+                    let text = row["text"].as_str().unwrap();
+                    assert!(text.contains("Part "), "{text}");
+                    text.contains(line)
+                });
+                assert_eq!(with.count(), shared, "{line} {arguments:?} {form:?}");
+            }
+        }
     }
 }
 

@@ -177,11 +177,15 @@ pub(crate) fn coloured_to_stdout(
 /// Says that a file was written, or a directory of files: what it contains, its size, and what
 /// opens it.
 pub(crate) fn say_written(path: &Path, contents: &str, opened: &str) {
-    let length = |path: &Path| std::fs::metadata(path).map_or(0, |file| file.len());
-    let bytes = match std::fs::read_dir(path) {
-        Ok(files) => files.flatten().map(|file| length(&file.path())).sum(),
-        Err(_not_a_directory) => length(path),
-    };
+    let (mut bytes, mut paths) = (0, vec![path.to_owned()]);
+    while let Some(path) = paths.pop() {
+        match std::fs::read_dir(&path) {
+            Ok(inside) => paths.extend(inside.flatten().map(|inside| inside.path())),
+            Err(_not_a_directory) => {
+                bytes += std::fs::metadata(&path).map_or(0, |file| file.len());
+            }
+        }
+    }
     say_written_bytes(path, contents, bytes, opened);
 }
 

@@ -7,7 +7,7 @@ use crate::table::{Column, Kind, Table, Value};
 
 /// The text of each kept page, in the order of the visits.
 pub const TEXTS: Table = Table {
-    schema: "texts/3",
+    schema: "texts/4",
     columns: &[
         Column::always("url", Kind::Text),
         Column::always("final_url", Kind::Text),
@@ -48,6 +48,7 @@ pub const TEXTS: Table = Table {
         Column::maybe("type", Kind::Text),
         Column::maybe("license", Kind::Text),
         Column::maybe("tags", Kind::Text),
+        Column::maybe("kind", Kind::Text),
     ],
 };
 
@@ -74,6 +75,8 @@ pub struct ExtractedText<'a> {
     pub cluster: &'a str,
     /// Figures about the plain text.
     pub quality: QualitySignals,
+    /// The kind of the page: `article`, `list` or `form`.
+    pub kind: Option<&'static str>,
     /// The page's statements about itself.
     pub statements: &'a PageFields,
 }
@@ -127,6 +130,7 @@ impl<'a> ExtractedText<'a> {
             text(&page.kind),
             text(&page.license),
             text(&page.tags),
+            self.kind.map(Value::Text),
         ]
     }
 }

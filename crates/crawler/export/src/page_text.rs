@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use journal::VisitRecord;
 use neardup::StopWords;
-use web::{Document, PageFields, ReadLimits};
+use web::{Document, PageFields, PageKind, ReadLimits};
 
 use crate::extracted_text::ExtractedText;
 use crate::quality::QualitySignals;
@@ -19,6 +19,8 @@ pub struct TextOptions {
     pub duplicates: bool,
     /// True to keep the lines that the pages of a host share.
     pub boilerplate: bool,
+    /// True for a record per section instead of one per text.
+    pub chunks: bool,
 }
 
 /// The rules for making texts.
@@ -39,6 +41,7 @@ pub struct PageText {
     title: Option<String>,
     digest: Option<String>,
     quality: QualitySignals,
+    kind: Option<PageKind>,
     statements: PageFields,
 }
 
@@ -56,6 +59,12 @@ impl TextRules {
     pub fn widen(&self, limits: &mut ReadLimits) {
         limits.markdown = self.options.markdown;
         limits.fields = true;
+    }
+
+    /// Returns true if each section has a record of its own.
+    #[must_use]
+    pub const fn makes_chunks(&self) -> bool {
+        self.options.chunks
     }
 
     /// Returns true if the lines that the pages of a host share are kept.
@@ -88,6 +97,7 @@ impl TextRules {
             title: document.title,
             digest,
             quality,
+            kind: document.kind,
             statements: document.fields,
         })
     }
@@ -124,6 +134,7 @@ impl PageText {
             digest: self.digest.as_deref(),
             cluster: original.unwrap_or(&visit.url).as_str(),
             quality: self.quality,
+            kind: self.kind.map(PageKind::name),
             statements: &self.statements,
         }
     }

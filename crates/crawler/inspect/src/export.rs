@@ -2,8 +2,10 @@
 
 mod destination;
 mod links;
+mod markdown_files;
 mod pages;
 
 pub use self::destination::{Destination, Target};
 pub use self::links::FailedUrls;
+pub use self::markdown_files::MarkdownFiles;
 pub use self::pages::{PageBatch, PageRecords};

@@ -13,6 +13,7 @@ pub mod rebuild;
 pub mod report;
 pub mod search;
 pub mod similar;
+mod tree;
 pub mod unpack;
 pub mod verify;
 pub mod wacz;

@@ -5,7 +5,6 @@
 //! are the exact bytes that a browser sees, without content codings.
 
 mod captures;
-mod tree;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -22,9 +21,9 @@ use unpack::{FileKind, LinkCounts, rewrite_css, rewrite_html};
 use web::{Body, Decoding, page_text, sheet_text};
 
 use self::captures::{Targets, UnpackedFile};
-use self::tree::Tree;
 use super::archives::inputs::{self, Input, Purpose};
 use super::archives::merged::{InputIndex, scratch};
+use super::tree::{Existing, Tree};
 
 /// Maximum size of a record and of its content, in bytes.
 const MAX_FILE: u64 = 1 << 30;
@@ -73,7 +72,13 @@ pub fn unpack(
 ) -> Result<(Summary, bool), CommandError> {
     let inputs = inputs::open(inputs, Purpose::Unpack)?;
     inputs::keep_apart(&inputs, output)?;
-    let tree = Tree::begin(output, force)?;
+    let existing = match force {
+        true => Existing::Renamed,
+        false => Existing::Refused(
+            "choose another directory, or use --force, which renames the existing one",
+        ),
+    };
+    let tree = Tree::begin(output, existing)?;
     let mut index = InputIndex::of(&inputs, &scratch(output), true)?;
     index.warn();
     let targets = Targets::of(&inputs, &mut index)?;
@@ -219,7 +224,7 @@ impl Unpacking<'_> {
                 let text = sheet_text(decoded, content_type);
                 Some(rewrite_css(&text, &file.url, &link))
             }
-            FileKind::Svg | FileKind::Other => None,
+            FileKind::Svg | FileKind::Markdown | FileKind::Other => None,
         };
         match rewritten {
             Some(rewritten) => {

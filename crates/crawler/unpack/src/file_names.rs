@@ -37,6 +37,8 @@ pub enum FileKind {
     Css,
     /// A picture that browsers recognise by its name only.
     Svg,
+    /// The text of a page.
+    Markdown,
     /// Any other file, kept byte for byte.
     Other,
 }
@@ -59,6 +61,7 @@ impl FileKind {
             Self::Html => &[".html", ".htm", ".xhtml"],
             Self::Css => &[".css"],
             Self::Svg => &[".svg"],
+            Self::Markdown => &[".md"],
             Self::Other => &[],
         }
     }

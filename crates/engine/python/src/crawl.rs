@@ -99,6 +99,7 @@ impl Crawl {
             markdown,
             duplicates,
             boilerplate,
+            ..TextOptions::default()
         };
         self.table(py, Contents::Texts(texts), threads)
     }

@@ -34,9 +34,13 @@ pub(crate) struct ExportArgs {
     /// dates, digest, cluster, and quality statistics for filtering training corpora
     #[arg(long)]
     pub(crate) text: bool,
-    /// With --text: the main content as Markdown
+    /// With --text: the main content as Markdown. With --output DIR/: one file with front matter
+    /// per text
     #[arg(long)]
     pub(crate) markdown: bool,
+    /// With --text: the sections of each text as Markdown, one per row, each with its headings
+    #[arg(long)]
+    pub(crate) chunks: bool,
     /// With --text: also archived duplicates (--on-duplicate keep, --per-cluster)
     #[arg(long)]
     pub(crate) duplicates: bool,
@@ -82,6 +86,8 @@ From seeds to a training corpus, in two commands:
   crawler export corpus --text --format parquet --output corpus.parquet
 
   crawler export corpus --text --markdown --output corpus.jsonl.zst
+  crawler export corpus --text --markdown --output notes/
+  crawler export corpus --text --chunks --format parquet --output chunks.parquet
   crawler export corpus --text --format wet --output corpus.warc.wet.gz
 
 docs/formats/export.md documents the columns, with examples for DuckDB and pandas.";

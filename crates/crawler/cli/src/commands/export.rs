@@ -12,11 +12,11 @@ use std::sync::Arc;
 
 use disk::{Disk, DraftPath, SystemDisk, draft_of};
 use export::{
-    BROKEN_LINKS, Beginning, Compression, ExportFault, ExportInfo, Form, LINKS, Linked, Packed,
-    PageSignatureRecord, Parts, SIGNATURES, SKETCHES, TEXTS, Table, TableWriter, TextOptions,
-    VISITS, Visits, WholeFile, linked_so_far,
+    BROKEN_LINKS, Beginning, CHUNKS, Compression, ExportFault, ExportInfo, Form, LINKS, Linked,
+    Packed, PageSignatureRecord, Parts, SIGNATURES, SKETCHES, TEXTS, Table, TableWriter,
+    TextOptions, VISITS, Visits, WholeFile, linked_so_far,
 };
-use inspect::export::{Destination, FailedUrls, PageBatch, PageRecords, Target};
+use inspect::export::{Destination, FailedUrls, MarkdownFiles, PageBatch, PageRecords, Target};
 use journal::History;
 use messages::{CommandError, SlowProgress, counted, fault, usage};
 use neardup::HashKey;
@@ -39,6 +39,8 @@ struct Export<'a> {
     state: PathBuf,
     /// The visits whose pages are read together, if the records are made of pages.
     pages: Option<PageBatch>,
+    /// The directory of Markdown files, if they are the output.
+    files: Option<MarkdownFiles>,
 }
 
 /// Gzip level of WET files, as in Common Crawl's tools.
@@ -60,6 +62,7 @@ pub(crate) fn run(args: &ExportArgs) -> Result<(), CommandError> {
         table: match args {
             args if args.broken => BROKEN_LINKS,
             args if args.links => LINKS,
+            args if args.chunks => CHUNKS,
             args if args.text => TEXTS,
             args if args.signatures => SIGNATURES,
             args if args.sketches || form == OutputForm::Table(Form::Parquet) => SKETCHES,
@@ -75,10 +78,22 @@ pub(crate) fn run(args: &ExportArgs) -> Result<(), CommandError> {
             Some(records) => Some(PageBatch::of_crawl(crawl.directory(), records)?),
             None => None,
         },
+        files: match &target {
+            ExportTarget::Files(path) => Some(MarkdownFiles::begin(
+                path,
+                &state,
+                &text_rules(args).into(),
+            )?),
+            _ => None,
+        },
         state,
     };
     let written = export.write(&target);
     let records = written.map_err(|fault| described(fault, &target, form))?;
+    if let ExportTarget::Files(path) = &target {
+        let opened_with = "Markdown with front matter, for note programs and loaders of corpora";
+        output::say_written(path, &counted(records, "text"), opened_with);
+    }
     if let ExportTarget::File(path) | ExportTarget::Parts(path) = &target {
         // A file that is compared from its beginning counts all its records.
         let is_appended = args.links || matches!(target, ExportTarget::Parts(_));
@@ -98,15 +113,20 @@ fn page_records(args: &ExportArgs, state: &Path) -> Result<Option<PageRecords>, 
     } else if args.links {
         Some(PageRecords::Links)
     } else if args.text {
-        let options = TextOptions {
-            markdown: args.markdown,
-            duplicates: args.duplicates,
-            boilerplate: args.keep_boilerplate,
-        };
-        Some(PageRecords::Texts(options.into()))
+        Some(PageRecords::Texts(text_rules(args).into()))
     } else {
         None
     })
+}
+
+/// Returns the options of texts.
+fn text_rules(args: &ExportArgs) -> TextOptions {
+    TextOptions {
+        markdown: args.markdown || args.chunks,
+        duplicates: args.duplicates,
+        boilerplate: args.keep_boilerplate,
+        chunks: args.chunks,
+    }
 }
 
 /// Returns the options that change the records of texts.
@@ -116,7 +136,10 @@ fn text_options(args: &ExportArgs) -> Vec<(&'static str, &'static str)> {
     }
     let either = |is_given: bool, yes, no| if is_given { yes } else { no };
     vec![
-        ("crawler.text", either(args.markdown, "markdown", "plain")),
+        (
+            "crawler.text",
+            either(text_rules(args).markdown, "markdown", "plain"),
+        ),
         (
             "crawler.pages",
             either(args.duplicates, "kept", "originals"),
@@ -143,6 +166,10 @@ impl Export<'_> {
                 std::fs::OpenOptions::new().write(true).open(path)?,
             )),
             ExportTarget::File(path) => self.file(path),
+            ExportTarget::Files(_) => match self.files.take() {
+                Some(files) => self.directory(Target::Files(Box::new(files))),
+                None => Ok(0),
+            },
             ExportTarget::Parts(directory) => {
                 let parts = Parts::begin(
                     Arc::new(SystemDisk),
@@ -154,12 +181,16 @@ impl Export<'_> {
                         .unwrap_or(export::DEFAULT_ROWS_PER_FILE),
                     self.args.resume,
                 )?;
-                let target = Target::Parts::<io::Empty>(Box::new(parts));
-                let mut destination = Destination::from(target);
-                self.fill(&mut destination, 0)?;
-                destination.finish()
+                self.directory(Target::Parts(Box::new(parts)))
             }
         }
+    }
+
+    /// Writes a directory of files.
+    fn directory(&mut self, target: Target<io::Empty>) -> Result<u64, ExportFault> {
+        let mut destination = Destination::from(target);
+        self.fill(&mut destination, 0)?;
+        destination.finish()
     }
 
     /// Writes to an output that cannot be truncated.
@@ -306,7 +337,10 @@ impl Export<'_> {
 fn described(error: ExportFault, target: &ExportTarget, form: OutputForm) -> CommandError {
     let path = match target {
         ExportTarget::Stdout => Path::new("-"),
-        ExportTarget::Device(path) | ExportTarget::File(path) | ExportTarget::Parts(path) => path,
+        ExportTarget::Device(path)
+        | ExportTarget::File(path)
+        | ExportTarget::Files(path)
+        | ExportTarget::Parts(path) => path,
     };
     match error {
         ExportFault::Store(error) => error.into(),
@@ -328,6 +362,9 @@ fn described(error: ExportFault, target: &ExportTarget, form: OutputForm) -> Com
                     "the existing parts are complete: continue after them with \
                         --resume",
                 ),
+                ExportTarget::Files(_) => {
+                    unwritten.with_remedy("free some space, or choose another directory")
+                }
                 ExportTarget::Stdout | ExportTarget::Device(_) => unwritten,
             }
         }

@@ -5,6 +5,8 @@ use std::io::Write;
 use export::{ExportFault, ExtractedText, Parts, TableWriter, Value, Visit, VisitPosition};
 use sinks::warc::{Conversion, ConversionWriter};
 
+use super::markdown_files::MarkdownFiles;
+
 /// The destination of records, which counts them.
 pub struct Destination<W: Write + Send> {
     target: Target<W>,
@@ -19,6 +21,8 @@ pub enum Target<W: Write + Send> {
     Parts(Box<Parts>),
     /// Texts as WARC records.
     Wet(Box<ConversionWriter<W>>),
+    /// Texts as Markdown files.
+    Files(Box<MarkdownFiles>),
 }
 
 impl<W: Write + Send> From<Target<W>> for Destination<W> {
@@ -31,18 +35,20 @@ impl<W: Write + Send> Destination<W> {
     /// Moves to the next visit. Returns `None` if its records are already written.
     pub fn advance(&mut self, visit: &Visit) -> Result<Option<VisitPosition>, ExportFault> {
         match &mut self.target {
-            Target::Table(_) | Target::Wet(_) => Ok(Some(VisitPosition::default())),
+            Target::Table(_) | Target::Wet(_) | Target::Files(_) => {
+                Ok(Some(VisitPosition::default()))
+            }
             Target::Parts(parts) => parts.advance(visit),
         }
     }
 
-    /// Writes a record of a table. Only `write_text` writes WARC records.
+    /// Writes a record of a table. Only `write_text` writes WARC records and files.
     pub fn write(&mut self, fields: &[Option<Value<'_>>]) -> Result<(), ExportFault> {
         self.records += 1;
         match &mut self.target {
             Target::Table(writer) => writer.write(fields),
             Target::Parts(parts) => parts.write(fields),
-            Target::Wet(_) => Ok(()),
+            Target::Wet(_) | Target::Files(_) => Ok(()),
         }
     }
 
@@ -53,8 +59,13 @@ impl<W: Write + Send> Destination<W> {
         record: &str,
         content_type: &str,
     ) -> Result<(), ExportFault> {
-        let Target::Wet(writer) = &mut self.target else {
-            return self.write(&text.fields());
+        let writer = match &mut self.target {
+            Target::Wet(writer) => writer,
+            Target::Files(files) => {
+                self.records += 1;
+                return files.write(text);
+            }
+            Target::Table(_) | Target::Parts(_) => return self.write(&text.fields()),
         };
         self.records += 1;
         let conversion = Conversion {
@@ -71,7 +82,7 @@ impl<W: Write + Send> Destination<W> {
     /// Marks all records up to a visit as written.
     pub fn wrote(&mut self, mark: VisitPosition) -> Result<(), ExportFault> {
         match &mut self.target {
-            Target::Table(_) | Target::Wet(_) => Ok(()),
+            Target::Table(_) | Target::Wet(_) | Target::Files(_) => Ok(()),
             Target::Parts(parts) => parts.wrote(mark),
         }
     }
@@ -82,6 +93,7 @@ impl<W: Write + Send> Destination<W> {
             Target::Table(writer) => drop(writer.finish()?),
             Target::Parts(parts) => parts.finish()?,
             Target::Wet(writer) => drop(writer.finish()?),
+            Target::Files(files) => files.complete()?,
         }
         Ok(self.records)
     }

@@ -4,7 +4,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use export::{ExportFault, TextRules, Visit, VisitPosition};
+use export::{ExportFault, TextChunk, TextRules, Visit, VisitPosition};
 use facts::frames;
 use messages::CommandError;
 use settings::read_again::{ArchivedPages, BATCH};
@@ -97,7 +97,12 @@ impl PageBatch {
                 |(visit, mark), text| {
                     if let Some((text, record)) = text.flatten() {
                         let media = text.content_type();
-                        destination.write_text(&text.record(&visit.record), &record, media)?;
+                        let text = text.record(&visit.record);
+                        match rules.makes_chunks() {
+                            true => TextChunk::of(&text)
+                                .try_for_each(|chunk| destination.write(&chunk.fields()))?,
+                            false => destination.write_text(&text, &record, media)?,
+                        }
                     }
                     destination.wrote(mark)
                 },

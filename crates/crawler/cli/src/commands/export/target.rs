@@ -16,6 +16,8 @@ pub(super) enum ExportTarget {
     Device(PathBuf),
     /// A file.
     File(PathBuf),
+    /// A directory of Markdown files.
+    Files(PathBuf),
     /// A directory of Parquet files.
     Parts(PathBuf),
 }
@@ -25,13 +27,14 @@ impl ExportTarget {
     pub(super) fn of(args: &ExportArgs) -> Result<Self, CommandError> {
         check_options(args)?;
         let is_parquet = args.form() == OutputForm::Table(Form::Parquet);
-        let target = Self::named(args, is_parquet);
+        let target = Self::named(args);
         if let Self::File(path) = &target
             && (path.is_dir() || ends_in_a_slash(path))
         {
             return Err(
                 usage(format!("{} is a directory", path.display())).with_remedy(
-                    "--output must be a file; only Parquet can be written to a directory",
+                    "--output must be a file; only Parquet and --text --markdown can be written to \
+                     a directory",
                 ),
             );
         }
@@ -39,6 +42,10 @@ impl ExportTarget {
             Self::Stdout | Self::Device(_) if args.resume || args.rows_per_file.is_some() => {
                 Err(usage("--resume and --rows-per-file require an output file")
                     .with_remedy("--output FILE"))
+            }
+            Self::Files(path) if args.resume => {
+                let error = format!("cannot add to the Markdown files in {}", path.display());
+                Err(usage(error).with_remedy("omit --resume, and choose another directory"))
             }
             Self::Stdout if is_parquet && io::stdout().is_terminal() => {
                 Err(usage("cannot write a Parquet file to a terminal")
@@ -67,7 +74,8 @@ impl ExportTarget {
         }
     }
 
-    fn named(args: &ExportArgs, is_parquet: bool) -> Self {
+    fn named(args: &ExportArgs) -> Self {
+        let form = args.form();
         let path = match &args.output {
             Some(path) if path != Path::new("-") => path,
             _ => return Self::Stdout,
@@ -79,8 +87,12 @@ impl ExportTarget {
             .flatten();
         let path = target.unwrap_or_else(|| path.clone());
         let is_directory = path.is_dir() || args.rows_per_file.is_some() || ends_in_a_slash(&path);
-        if is_parquet && is_directory {
-            return Self::Parts(path);
+        match form {
+            OutputForm::Table(Form::Parquet) if is_directory => return Self::Parts(path),
+            OutputForm::Table(Form::Jsonl) if args.markdown && !args.chunks && is_directory => {
+                return Self::Files(path);
+            }
+            _ => {}
         }
         if path.exists() && !path.is_file() && !path.is_dir() {
             return Self::Device(path);
@@ -114,6 +126,7 @@ fn check_options(args: &ExportArgs) -> Result<(), CommandError> {
     }
     for (is_given, option) in [
         (args.markdown, "--markdown"),
+        (args.chunks, "--chunks"),
         (args.duplicates, "--duplicates"),
         (args.keep_boilerplate, "--keep-boilerplate"),
         (form == OutputForm::Wet, "--format wet"),
@@ -122,6 +135,12 @@ fn check_options(args: &ExportArgs) -> Result<(), CommandError> {
             return Err(usage(format!("{option} requires --text"))
                 .with_remedy("add --text, or choose another format for visits and links"));
         }
+    }
+    if args.chunks && form == OutputForm::Wet {
+        return Err(
+            usage("--format wet has no place for the headings of chunks")
+                .with_remedy("choose jsonl, csv or parquet, or omit --chunks"),
+        );
     }
     if args.rows_per_file.is_some() && form != OutputForm::Table(Form::Parquet) {
         return Err(usage("--rows-per-file requires --format parquet")

@@ -18,11 +18,20 @@ use web::Timestamp;
 const PIECE: usize = 64 << 10;
 
 /// An unfinished directory. It is removed unless [`Tree::complete`] is called.
-pub(super) struct Tree {
+pub(crate) struct Tree {
     output: PathBuf,
     draft: DraftPath,
     files: AtomicU64,
     bytes: AtomicU64,
+}
+
+/// The treatment of a directory that exists and is not empty.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Existing {
+    /// It is an error with this remedy.
+    Refused(&'static str),
+    /// It is renamed when the new one is complete.
+    Renamed,
 }
 
 /// A file could not be written.
@@ -36,8 +45,8 @@ struct Unwritten {
 }
 
 impl Tree {
-    /// Begins the directory `output`. Unless `force` is given, it must be empty or not exist.
-    pub(super) fn begin(output: &Path, force: bool) -> Result<Self, CommandError> {
+    /// Begins the directory `output`, which is new, empty, or replaced.
+    pub(crate) fn begin(output: &Path, existing: Existing) -> Result<Self, CommandError> {
         let shown = output.display();
         let Some(name) = output.file_name() else {
             return Err(usage(format!("{shown} is not a new directory"))
@@ -52,14 +61,14 @@ impl Tree {
                 return Err(usage(format!("{shown} exists and is not a directory"))
                     .with_remedy("--output must be a directory that does not exist yet"));
             }
-            Ok(_) if !force && !is_empty(&output)? => {
-                return Err(
-                    usage(format!("{shown} exists and is not empty")).with_remedy(
-                        "choose another directory, or use --force, which renames the existing one",
-                    ),
-                );
+            Ok(_) => {
+                if let Existing::Refused(remedy) = existing
+                    && !is_empty(&output)?
+                {
+                    let error = usage(format!("{shown} exists and is not empty"));
+                    return Err(error.with_remedy(remedy));
+                }
             }
-            Ok(_) => {}
         }
         let begun = DraftPath::begin(&draft_of(&output), |path| fs::create_dir(path));
         let ((), draft) = begun.map_err(|error| match error.kind() {
@@ -79,32 +88,35 @@ impl Tree {
     }
 
     /// Returns the directory in progress.
-    pub(super) fn draft(&self) -> &Path {
+    pub(crate) fn draft(&self) -> &Path {
         self.draft.as_path()
     }
 
     /// Writes a file; its path comes from [`unpack::FileNames`]. If the content ends with an error,
     /// the part before the error is written.
-    pub(super) fn write_from(
+    pub(crate) fn write_from(
         &self,
         path: &str,
         content: &mut dyn Read,
     ) -> Result<(), CommandError> {
+        self.add(path, content)
+            .map_err(|source| self.without_space(path, source))
+    }
+
+    /// Writes a file as [`Tree::write_from`] does.
+    pub(crate) fn add(&self, path: &str, content: &mut dyn Read) -> io::Result<()> {
         let path = self.draft.as_path().join(path);
-        let mut written = || -> io::Result<u64> {
-            if let Some(directory) = path.parent() {
-                fs::create_dir_all(directory)?;
-            }
-            copy(content, &mut File::create_new(&path)?)
-        };
-        let bytes = written().map_err(|source| self.unwritten(path.clone(), source))?;
+        if let Some(directory) = path.parent() {
+            fs::create_dir_all(directory)?;
+        }
+        let bytes = copy(content, &mut File::create_new(&path)?)?;
         self.files.fetch_add(1, Ordering::Relaxed);
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
         Ok(())
     }
 
     /// Returns the fault for a file that does not fit on the disk.
-    pub(super) fn without_space(&self, path: &str, source: io::Error) -> CommandError {
+    pub(crate) fn without_space(&self, path: &str, source: io::Error) -> CommandError {
         self.unwritten(self.draft.as_path().join(path), source)
     }
 
@@ -118,9 +130,20 @@ impl Tree {
         .with_remedy("partial output was removed; free some space, or choose another directory")
     }
 
+    /// Gives a directory that does not exist yet, or is empty, its final name.
+    pub(crate) fn complete_new(self) -> io::Result<()> {
+        let output = self.output;
+        self.draft.complete_with(|draft| {
+            if output.is_dir() {
+                fs::remove_dir(&output)?;
+            }
+            fs::rename(draft, &output)
+        })
+    }
+
     /// Gives the directory its final name, and returns the number of files and bytes. An existing
     /// directory with that name is renamed.
-    pub(super) fn complete(self, now: Timestamp) -> Result<(u64, u64), CommandError> {
+    pub(crate) fn complete(self, now: Timestamp) -> Result<(u64, u64), CommandError> {
         let output = self.output;
         let named = self.draft.complete_with(|draft| {
             if output.is_dir() && !is_empty(&output)? {
