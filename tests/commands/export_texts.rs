@@ -339,7 +339,7 @@ fn a_directory_gets_a_markdown_file_with_front_matter_for_each_text() {
         "notes/",
     ]);
     assert_eq!(run.code, Some(0), "{run:?}");
-    assert!(run.remarks().contains("notes/: 3 texts"), "{run:?}");
+    assert!(run.errors.contains("notes/: 3 texts"), "{run:?}");
     let rows = json_lines(&done(&crawl, &["--markdown"]));
     let notes = crawl.directory().join("notes");
     let hosts: Vec<_> = std::fs::read_dir(&notes).unwrap().collect();
