@@ -11,7 +11,7 @@ use sinks::warc::WarcStream;
 use testkit::{Reply, Server, Site};
 
 use crate::support::pages::prose;
-use crate::support::{Crawl, json_lines};
+use crate::support::{CommandOutput, Crawl, json_lines};
 
 const HOST: &str = "site.test";
 
@@ -71,6 +71,20 @@ fn done(crawl: &Crawl, arguments: &[&str]) -> String {
     let run = crawl.run_command(&[&["export", "crawl", "--text"], arguments].concat());
     assert_eq!((run.code, &*run.remarks()), (Some(0), ""), "{run:?}");
     run.output
+}
+
+/// Exports the texts as Markdown files in `notes/`.
+fn done_files(crawl: &Crawl) -> CommandOutput {
+    let run = crawl.run_command(&[
+        "export",
+        "crawl",
+        "--text",
+        "--markdown",
+        "--output",
+        "notes/",
+    ]);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    run
 }
 
 fn row_of<'r>(rows: &'r [Value], url: &str) -> &'r Value {
@@ -330,15 +344,7 @@ fn a_file_is_compressed_as_its_name_says() {
 #[test]
 fn a_directory_gets_a_markdown_file_with_front_matter_for_each_text() {
     let (server, crawl) = crawled(&[]);
-    let run = crawl.run_command(&[
-        "export",
-        "crawl",
-        "--text",
-        "--markdown",
-        "--output",
-        "notes/",
-    ]);
-    assert_eq!(run.code, Some(0), "{run:?}");
+    let run = done_files(&crawl);
     assert!(run.errors.contains("notes/: 3 texts"), "{run:?}");
     let rows = json_lines(&done(&crawl, &["--markdown"]));
     let notes = crawl.directory().join("notes");
@@ -441,6 +447,24 @@ fn lines_that_begin_or_end_many_texts_of_a_host_are_left_out() {
             }
         }
     }
+}
+
+#[test]
+fn fields_of_a_host_are_read_from_archived_pages_by_the_selectors_of_its_table() {
+    let (server, crawl) = crawled(&[]);
+    let file = crawl.out().join("crawler.toml");
+    let mut settings = std::fs::read_to_string(&file).unwrap();
+    settings.push_str("\n[host.\"site.test\"]\nfields = { first = \"li\", none = \".none\" }\n");
+    std::fs::write(&file, settings).unwrap();
+    let rows = json_lines(&done(&crawl, &[]));
+    let fields = |path: &str| row_of(&rows, &server.url(HOST, path))["fields"].clone();
+    assert_eq!(fields("/"), r#"{"first":"Home"}"#);
+    assert_eq!(fields("/b"), Value::Null);
+    done_files(&crawl);
+    let note = crawl.directory().join("notes");
+    let host = std::fs::read_dir(note).unwrap().next().unwrap().unwrap();
+    let home = std::fs::read_to_string(host.path().join("index.md")).unwrap();
+    assert!(home.contains("\nfields: {\"first\":\"Home\"}\n"), "{home}");
 }
 
 #[test]

@@ -49,6 +49,7 @@ pub const TEXTS: Table = Table {
         Column::maybe("license", Kind::Text),
         Column::maybe("tags", Kind::Text),
         Column::maybe("kind", Kind::Text),
+        Column::maybe("fields", Kind::Text),
     ],
 };
 
@@ -77,6 +78,8 @@ pub struct ExtractedText<'a> {
     pub quality: QualitySignals,
     /// The kind of the page: `article`, `list` or `form`.
     pub kind: Option<&'static str>,
+    /// The user's fields as a JSON object; `None` without a value.
+    pub own_fields: Option<&'a str>,
     /// The page's statements about itself.
     pub statements: &'a PageFields,
 }
@@ -131,6 +134,7 @@ impl<'a> ExtractedText<'a> {
             text(&page.license),
             text(&page.tags),
             self.kind.map(Value::Text),
+            self.own_fields.map(Value::Text),
         ]
     }
 }

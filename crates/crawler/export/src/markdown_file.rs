@@ -14,6 +14,8 @@ pub fn markdown_file(page: &ExtractedText<'_>) -> String {
     file.push_str("---\n");
     for (column, value) in TEXTS.columns.iter().zip(page.fields()) {
         let value = match value {
+            // A JSON object is a YAML mapping, too.
+            Some(Value::Text(object)) if column.name == "fields" => object.to_owned(),
             // A JSON string is a YAML string (YAML 1.2, section 1.3).
             Some(Value::Text(text)) if column.name != "text" => {
                 serde_json::Value::from(text).to_string()

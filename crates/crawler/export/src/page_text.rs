@@ -1,6 +1,6 @@
 //! The text of a page that was read from the archive, as a record of [`TEXTS`](crate::TEXTS).
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use journal::VisitRecord;
@@ -42,6 +42,7 @@ pub struct PageText {
     digest: Option<String>,
     quality: QualitySignals,
     kind: Option<PageKind>,
+    own_fields: Option<String>,
     statements: PageFields,
 }
 
@@ -98,6 +99,7 @@ impl TextRules {
             digest,
             quality,
             kind: document.kind,
+            own_fields: json_of(&document.own_fields),
             statements: document.fields,
         })
     }
@@ -135,6 +137,7 @@ impl PageText {
             cluster: original.unwrap_or(&visit.url).as_str(),
             quality: self.quality,
             kind: self.kind.map(PageKind::name),
+            own_fields: self.own_fields.as_deref(),
             statements: &self.statements,
         }
     }
@@ -147,4 +150,15 @@ impl PageText {
             false => "text/plain",
         }
     }
+}
+
+/// Returns the user's fields as a JSON object; `None` if there are none.
+fn json_of(fields: &BTreeMap<String, String>) -> Option<String> {
+    if fields.is_empty() {
+        return None;
+    }
+    let object = fields
+        .iter()
+        .map(|(name, value)| (name.clone(), value.clone().into()));
+    Some(serde_json::Value::Object(object.collect()).to_string())
 }

@@ -56,6 +56,7 @@ pub fn document(
         refresh: refresh.as_deref(),
         agent: &rules.agent,
         main: Some(&rules.main_selectors),
+        fields: Some(&rules.fields),
         shared: rules.shared_lines.as_deref(),
     };
     web::read(&decoded.bytes, &metadata, &rules.canonical, &rules.limits)

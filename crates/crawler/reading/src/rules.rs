@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use web::{CanonicalForm, MainSelectors, ReadLimits, SharedLines};
+use web::{CanonicalForm, FieldSelectors, MainSelectors, ReadLimits, SharedLines};
 
 use crate::listing_rules::ListingRules;
 
@@ -13,6 +13,8 @@ pub struct ReadingRules {
     pub main_content: bool,
     /// Selectors of the main content of pages, `CSS` or `HOST=CSS`; the first that matches counts.
     pub main_selectors: MainSelectors,
+    /// Selectors of the user's fields, `HOST=CSS`, by name.
+    pub fields: FieldSelectors,
     /// Lines of sites to leave out at both ends of texts. Verdicts compare texts with them.
     pub shared_lines: Option<Arc<dyn SharedLines>>,
     /// The product token that names this crawler in robots rules.
@@ -35,6 +37,7 @@ impl Default for ReadingRules {
         Self {
             main_content: true,
             main_selectors: MainSelectors::default(),
+            fields: FieldSelectors::default(),
             shared_lines: None,
             agent: "crawler".to_owned(),
             max_decoded: MAX_DECODED,

@@ -10,7 +10,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Deserializer, de};
 use web::{
-    BadSelector, CanonicalForm, HostPattern, LinkKind, LinkKinds, MainSelectors, ReadLimits,
+    BadSelector, CanonicalForm, FieldSelectors, HostPattern, LinkKind, LinkKinds, MainSelectors,
+    ReadLimits,
 };
 
 use crate::rules::ReadingRules;
@@ -57,6 +58,8 @@ pub struct ReadingSettings {
 pub struct HostReading {
     /// A selector that is tried before the selectors for all hosts.
     pub main_selector: Option<String>,
+    /// Selectors of fields by their names.
+    pub fields: BTreeMap<String, String>,
     /// True if scripts are run.
     #[serde(deserialize_with = "render")]
     pub render: bool,
@@ -124,14 +127,31 @@ impl ReadingSettings {
     /// specific first, then the selectors for all hosts.
     #[must_use]
     pub fn main_selectors(&self) -> Vec<String> {
-        // Of two patterns that match one host, the longer one is more specific.
-        let mut hosts: Vec<_> = self.host.iter().collect();
-        hosts.sort_by_key(|(pattern, _)| Reverse(pattern.to_string().len()));
-        let of_hosts = hosts.into_iter().filter_map(|(pattern, own)| {
+        let of_hosts = self.hosts().into_iter().filter_map(|(pattern, own)| {
             let css = own.main_selector.as_ref()?;
             Some(format!("{pattern}={css}"))
         });
         of_hosts.chain(self.main_selector.iter().cloned()).collect()
+    }
+
+    /// Returns the selectors of fields by name, the most specific host first.
+    fn field_selectors(&self) -> BTreeMap<String, Vec<String>> {
+        let mut selectors: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for (pattern, own) in self.hosts() {
+            for (name, css) in &own.fields {
+                let of_name = selectors.entry(name.clone()).or_default();
+                of_name.push(format!("{pattern}={css}"));
+            }
+        }
+        selectors
+    }
+
+    /// Returns the settings of single hosts, the most specific first: of two patterns that match
+    /// one host, the longer one.
+    fn hosts(&self) -> Vec<(&HostPattern, &HostReading)> {
+        let mut hosts: Vec<_> = self.host.iter().collect();
+        hosts.sort_by_key(|(pattern, _)| Reverse(pattern.to_string().len()));
+        hosts
     }
 
     /// Returns the rules for reading pages.
@@ -142,6 +162,7 @@ impl ReadingSettings {
         Ok(ReadingRules {
             main_content: self.main_content,
             main_selectors: MainSelectors::parse(&self.main_selectors())?,
+            fields: FieldSelectors::parse(self.field_selectors())?,
             limits: ReadLimits {
                 kinds: self.link_kinds(),
                 link_context: self.has_topic(),

@@ -1,7 +1,9 @@
 //! The statements of a page about itself: which source decides, and what a hostile page costs.
 
+use std::collections::BTreeMap;
+
 use proptest::prelude::*;
-use web::{CanonicalForm, PageFields, PageUrl, ReadLimits, ResponseMetadata, read};
+use web::{CanonicalForm, FieldSelectors, PageFields, PageUrl, ReadLimits, ResponseMetadata, read};
 
 fn fields_at(url: &str, html: &str) -> PageFields {
     let form = CanonicalForm::default();
@@ -15,6 +17,28 @@ fn fields_at(url: &str, html: &str) -> PageFields {
         ..ReadLimits::default()
     };
     read(html.as_bytes(), &metadata, &form, &limits).fields
+}
+
+/// The values of these selectors on a page.
+fn own_fields(selectors: &[(&str, &str)], html: &str) -> BTreeMap<String, String> {
+    let mut fields: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (name, selector) in selectors {
+        let of_name = fields.entry((*name).to_owned()).or_default();
+        of_name.push((*selector).to_owned());
+    }
+    let fields = FieldSelectors::parse(fields).unwrap();
+    let form = CanonicalForm::default();
+    let url = PageUrl::parse("http://example.org/dir/page", &form).expect("a URL");
+    let metadata = ResponseMetadata {
+        content_type: Some("text/html; charset=utf-8"),
+        fields: Some(&fields),
+        ..ResponseMetadata::of(&url)
+    };
+    let limits = ReadLimits {
+        fields: true,
+        ..ReadLimits::default()
+    };
+    read(html.as_bytes(), &metadata, &form, &limits).own_fields
 }
 
 fn fields(html: &str) -> PageFields {
@@ -295,4 +319,34 @@ proptest! {
             prop_assert!(value.chars().count() <= 32 * 122);
         }
     }
+}
+
+#[test]
+fn fields_of_the_user_are_the_first_elements_that_their_selectors_match() {
+    let html = "<meta itemprop=brand content=' Lumen  Ltd '><p class=price> 9\n <b>€</b></p>\
+        <p class=price>12 €</p><p class=empty></p><input name=sku value=A17>";
+    let found = own_fields(
+        &[
+            ("price", "example.org=.price"),
+            ("brand", "*.org=meta[itemprop=brand]"),
+            ("sku", "example.org=[name=sku]"),
+            ("empty", "example.org=.empty"),
+            ("missing", "example.org=.missing"),
+            ("elsewhere", "other.org=.price"),
+            ("either", "example.org=h1"),
+            ("either", "example.org=b"),
+        ],
+        html,
+    );
+    let found: Vec<(&str, &str)> = found
+        .iter()
+        .map(|(name, value)| (&**name, &**value))
+        .collect();
+    let expected = [
+        ("brand", "Lumen Ltd"),
+        ("either", "€"),
+        ("price", "9 €"),
+        ("sku", "A17"),
+    ];
+    assert_eq!(found, expected);
 }

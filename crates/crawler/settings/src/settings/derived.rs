@@ -53,6 +53,7 @@ impl Settings {
         let host = self.host.iter().map(|(pattern, own)| {
             let reading = HostReading {
                 main_selector: own.main_selector.clone(),
+                fields: own.fields.clone(),
                 render: own.render.is_some_and(RenderMode::is_on),
             };
             (pattern.clone(), reading)

@@ -44,6 +44,13 @@ pub struct HostSettings {
     /// CSS selector, tried before the selectors of `main-selector`.
     #[serde(deserialize_with = "selector", skip_serializing_if = "Option::is_none")]
     pub main_selector: Option<String>,
+    /// CSS selectors by the names of fields: `fields = { price = ".price" }`. The texts of the
+    /// host's pages have the text of the first element of each.
+    #[serde(
+        deserialize_with = "fields",
+        skip_serializing_if = "BTreeMap::is_empty"
+    )]
+    pub fields: BTreeMap<String, String>,
     /// Replaces `render`.
     #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
     pub render: Option<RenderMode>,
@@ -105,13 +112,25 @@ fn concurrency<'de, D: Deserializer<'de>>(
 
 fn selector<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     let css = String::deserialize(deserializer)?;
+    check_selector(&css)?;
+    Ok(Some(css))
+}
+
+fn fields<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<BTreeMap<String, String>, D::Error> {
+    let fields = BTreeMap::<String, String>::deserialize(deserializer)?;
+    fields.values().try_for_each(|css| check_selector(css))?;
+    Ok(fields)
+}
+
+fn check_selector<E: de::Error>(css: &str) -> Result<(), E> {
     // With a host prefix, so that the selector itself is not parsed as `HOST=CSS`.
     let parsed = MainSelectors::parse(&[format!("a.test={css}")]);
-    parsed.map_err(|_bad| {
+    parsed.map(drop).map_err(|_bad| {
         let simple = "names, classes, ids, attributes, ` ` and `>`";
-        de::Error::custom(format!("{css:?} is not a CSS selector of {simple}"))
-    })?;
-    Ok(Some(css))
+        E::custom(format!("{css:?} is not a CSS selector of {simple}"))
+    })
 }
 
 impl HostSettings {
@@ -122,6 +141,10 @@ impl HostSettings {
             concurrency: self.concurrency.or(wider.concurrency),
             max_pages: self.max_pages.or(wider.max_pages),
             main_selector: self.main_selector.or_else(|| wider.main_selector.clone()),
+            fields: match self.fields.is_empty() {
+                true => wider.fields.clone(),
+                false => self.fields,
+            },
             render: self.render.or(wider.render),
             // A key belongs to its certificate.
             client_key: match self.client_cert {
@@ -250,6 +273,8 @@ mod tests {
             ("concurrency = 10001", "from 1 to 10000"),
             ("max-pages = -1", "-1"),
             ("main-selector = \"p:has(a)\"", "is not a CSS selector"),
+            ("fields = { price = \"p:has(a)\" }", "is not a CSS selector"),
+            ("fields = \".price\"", "expected a map"),
             ("headers = 7", "headers must be"),
             ("headers = [\"hidden\"]", "Name: value"),
             (

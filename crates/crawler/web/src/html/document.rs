@@ -1,5 +1,7 @@
 //! The parsed form of a body.
 
+use std::collections::BTreeMap;
+
 use crate::html::directives::Directives;
 use crate::html::limits::ParserStop;
 use crate::html::link::Link;
@@ -48,6 +50,8 @@ pub struct Document {
     /// Its statements about itself, if [`ReadLimits::fields`](crate::ReadLimits::fields) asks for
     /// them. Only the part of the page in the tree is searched.
     pub fields: PageFields,
+    /// Values of the user's selectors by the names of their fields, likewise.
+    pub own_fields: BTreeMap<String, String>,
     /// The parts that were capped or repaired.
     pub warnings: Vec<ParseWarning>,
     /// Text of the whole page, if [`Document::text`] is a part of it.
@@ -171,6 +175,7 @@ impl Document {
             canonical: None,
             kind: None,
             fields: PageFields::default(),
+            own_fields: BTreeMap::new(),
             warnings: Vec::new(),
             full: None,
             markdown: None,

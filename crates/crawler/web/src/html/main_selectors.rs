@@ -11,7 +11,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use ego_tree::NodeId;
-use scraper::{Html, Selector};
+use scraper::{ElementRef, Html, Selector};
 
 use crate::html::limits::ReadLimits;
 use crate::html::tree::{self, Parsed};
@@ -87,6 +87,12 @@ impl MainSelectors {
             .map(|text| MainSelector::parse(text.as_ref().trim()))
             .collect();
         Ok(Self(selectors?.into()))
+    }
+
+    /// Returns the first element that the first matching selector for a page matches.
+    pub(super) fn first<'h>(&self, html: &'h Html, page: &PageUrl) -> Option<ElementRef<'h>> {
+        let mut selectors = self.0.iter().filter(|selector| selector.is_for(page));
+        selectors.find_map(|selector| html.select(&selector.selector).next())
     }
 
     /// Returns the selectors as they were given.

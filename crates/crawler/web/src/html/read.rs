@@ -189,6 +189,9 @@ impl Document {
                 Some(url.as_str().to_owned())
             };
             self.fields = fields::of_page(&parsed.html, metadata.url, resolve);
+            if let Some(own) = metadata.fields {
+                self.own_fields = own.of_page(&parsed.html, metadata.url);
+            }
         }
         let structure = walk.structure;
         let found = &mut references.found;

@@ -4,6 +4,7 @@ use encoding_rs::Encoding;
 
 use crate::html::limits::ReadLimits;
 use crate::html::main_selectors::MainSelectors;
+use crate::html::own_fields::FieldSelectors;
 use crate::html::shared_lines::SharedLines;
 use crate::url::canonical::CanonicalForm;
 use crate::url::page_url::PageUrl;
@@ -27,6 +28,8 @@ pub struct ResponseMetadata<'a> {
     pub agent: &'a str,
     /// User's selectors of main content.
     pub main: Option<&'a MainSelectors>,
+    /// User's selectors of fields.
+    pub fields: Option<&'a FieldSelectors>,
     /// Lines of the page's site, which are left out at both ends of [`Document::text`].
     ///
     /// [`Document::text`]: crate::Document::text
@@ -46,6 +49,7 @@ impl<'a> ResponseMetadata<'a> {
             refresh: None,
             agent: "",
             main: None,
+            fields: None,
             shared: None,
         }
     }
