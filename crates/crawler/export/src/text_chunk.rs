@@ -170,8 +170,8 @@ mod tests {
         ) {
             let text = lines.join("\n");
             let parts: Vec<&str> = sections(&text).into_iter().map(|(_, part)| part).collect();
-            prop_assert_eq!(parts.concat(), text);
             prop_assert!(parts.iter().all(|part| !part.is_empty()));
+            prop_assert_eq!(parts.concat(), &*text);
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Records read back equal in every form.
 
 use export::{
-    ExtractedText, Form, LINKS, Link, PageSignatureRecord, QualitySignals, ROW_GROUP_BYTES,
-    ROW_GROUP_ROWS, SIGNATURES, SKETCHES, TEXTS, Table, VISITS, Value,
+    CHUNKS, ExtractedText, Form, LINKS, Link, PageSignatureRecord, QualitySignals, ROW_GROUP_BYTES,
+    ROW_GROUP_ROWS, SIGNATURES, SKETCHES, TEXTS, Table, TextChunk, VISITS, Value,
 };
 use neardup::{Features, HashKey, PageSignature, PageText, SignatureBuilder};
 use parquet::file::reader::{FileReader, SerializedFileReader};
@@ -78,13 +78,13 @@ proptest! {
             ..PageFields::default()
         });
         let statements: Vec<PageFields> = statements.collect();
-        let records: Vec<Vec<_>> = texts
+        let texts: Vec<ExtractedText<'_>> = texts
             .iter()
             .zip(&statements)
             .map(|((text, other, is_known), statements)| {
                 let other = Some(other.as_str()).filter(|_| *is_known);
                 let stop_words = ["a"].into_iter().collect();
-                let text = ExtractedText {
+                ExtractedText {
                     url: "http://site.test/1",
                     final_url: "http://site.test/2",
                     text,
@@ -95,12 +95,17 @@ proptest! {
                     digest: other,
                     cluster: "http://site.test/0",
                     quality: QualitySignals::of(text, Some(&stop_words).filter(|_| *is_known)),
+                    kind: is_known.then_some("list"),
+                    own_fields: other,
                     statements,
-                };
-                text.fields().to_vec()
+                }
             })
             .collect();
+        let records: Vec<Vec<_>> = texts.iter().map(|text| text.fields().to_vec()).collect();
         check(TEXTS, &records)?;
+        let chunks: Vec<TextChunk<'_>> = texts.iter().flat_map(TextChunk::of).collect();
+        let records: Vec<Vec<_>> = chunks.iter().map(|chunk| chunk.fields().to_vec()).collect();
+        check(CHUNKS, &records)?;
     }
 }
 
