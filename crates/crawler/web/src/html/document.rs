@@ -1,5 +1,6 @@
 //! The parsed form of a body.
 
+use crate::html::audit_fields::AuditFields;
 use crate::html::directives::Directives;
 use crate::html::limits::ParserStop;
 use crate::html::link::Link;
@@ -45,6 +46,9 @@ pub struct Document {
     /// Its statements about itself, if [`ReadLimits::fields`](crate::ReadLimits::fields) asks for
     /// them. Only the part of the page in the tree is searched.
     pub fields: PageFields,
+    /// The parts that an audit checks, if [`ReadLimits::audit`](crate::ReadLimits::audit) asks for
+    /// them. Only the part of the page in the tree is searched.
+    pub audit: AuditFields,
     /// The parts that were capped or repaired.
     pub warnings: Vec<ParseWarning>,
     /// Text of the whole page, if [`Document::text`] is a part of it.
@@ -167,6 +171,7 @@ impl Document {
             directives: Directives::default(),
             canonical: None,
             fields: PageFields::default(),
+            audit: AuditFields::default(),
             warnings: Vec::new(),
             full: None,
             markdown: None,
