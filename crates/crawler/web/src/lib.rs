@@ -46,9 +46,9 @@ pub use crate::http::validators::Validators;
 pub use crate::http::warning::Warning;
 
 pub use crate::html::{
-    AuditFields, BadSelector, Directives, Document, Link, LinkContext, LinkKind, LinkKinds, LostLinks,
-    MIN_MAIN_WORDS, MainContent, MainSelectors, PageDate, PageFields, ParseWarning, ParserStop,
-    ReadLimits, Relations, ResponseMetadata, Translation, UnknownRelation, read,
+    AuditFields, BadSelector, Directives, Document, Link, LinkContext, LinkKind, LinkKinds,
+    LostLinks, MIN_MAIN_WORDS, MainContent, MainSelectors, PageDate, PageFields, ParseWarning,
+    ParserStop, ReadLimits, Relations, ResponseMetadata, Translation, UnknownRelation, read,
 };
 pub use crate::html::{
     CssUrl, LazyValue, UrlForm, attribute_value, css_urls, is_preview, lazy_value, page_text,

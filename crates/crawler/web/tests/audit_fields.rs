@@ -24,11 +24,23 @@ fn fields(html: &str) -> AuditFields {
 #[test]
 fn the_first_description_that_is_not_blank_counts() {
     for (html, expected) in [
-        ("<meta name=description content=' One\n two '>", Some("One two")),
-        ("<meta name=Description content=' '><meta name=description content=x>", Some("x")),
+        (
+            "<meta name=description content=' One\n two '>",
+            Some("One two"),
+        ),
+        (
+            "<meta name=Description content=' '><meta name=description content=x>",
+            Some("x"),
+        ),
         ("<meta property='og:description' content=preview>", None),
-        ("<script type=application/ld+json>{\"description\": \"linked\"}</script>", None),
-        ("<meta name=description content=a><meta name=description content=b>", Some("a")),
+        (
+            "<script type=application/ld+json>{\"description\": \"linked\"}</script>",
+            None,
+        ),
+        (
+            "<meta name=description content=a><meta name=description content=b>",
+            Some("a"),
+        ),
     ] {
         assert_eq!(fields(html).description.as_deref(), expected, "{html}");
     }
@@ -38,15 +50,26 @@ fn the_first_description_that_is_not_blank_counts() {
 fn main_headings_are_counted_and_the_first_is_read() {
     for (html, count, first) in [
         ("<h2>Small</h2>", 0, None),
-        ("<h1>Large <b>ca</b>t</h1><h1>Second</h1>", 2, Some("Large cat")),
+        (
+            "<h1>Large <b>ca</b>t</h1><h1>Second</h1>",
+            2,
+            Some("Large cat"),
+        ),
         ("<h1><img alt=Logo></h1><h1>Second</h1>", 2, None),
         ("<svg><h1>", 1, None),
     ] {
         let fields = fields(html);
-        assert_eq!((fields.h1_count, fields.h1.as_deref()), (count, first), "{html}");
+        assert_eq!(
+            (fields.h1_count, fields.h1.as_deref()),
+            (count, first),
+            "{html}"
+        );
     }
     let long = format!("<h1>{}</h1>", "long ".repeat(10_000));
-    assert_eq!(fields(&long).h1.unwrap().len(), ReadLimits::default().title_chars);
+    assert_eq!(
+        fields(&long).h1.unwrap().len(),
+        ReadLimits::default().title_chars
+    );
 }
 
 #[test]
@@ -81,6 +104,11 @@ fn nothing_is_read_unless_it_is_asked_for() {
     let form = CanonicalForm::default();
     let url = PageUrl::parse("http://example.org/", &form).unwrap();
     let html = b"<meta name=description content=x><h1>y</h1>";
-    let page = read(html, &ResponseMetadata::of(&url), &form, &ReadLimits::default());
+    let page = read(
+        html,
+        &ResponseMetadata::of(&url),
+        &form,
+        &ReadLimits::default(),
+    );
     assert_eq!(page.audit, AuditFields::default());
 }
