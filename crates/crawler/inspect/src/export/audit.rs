@@ -25,11 +25,11 @@ use messages::{CommandError, SlowProgress};
 use rayon::prelude::*;
 use settings::Settings;
 use settings::read_again::{ArchivedPages, BATCH};
-use web::{Link, LinkKinds};
+use web::Link;
 
 use self::entry_log::EntryLog;
 use self::known_urls::{Indexability, KnownUrls};
-use self::page_entry::{PageContent, PageEntry};
+use self::page_entry::{PageContent, PageEntry, is_for_readers};
 use self::redirects::Redirects;
 use self::sitemaps::Sitemaps;
 use self::titles::{Field, SharedTexts};
@@ -149,7 +149,7 @@ impl Gathered {
     ) -> Result<(), ExportFault> {
         let (content, links) = page.unzip();
         let links = links.unwrap_or_default();
-        for link in links.iter().filter(|link| LinkKinds::PAGES.has(link.kind)) {
+        for link in links.iter().filter(|link| is_for_readers(link)) {
             if let Some(target) = self.urls.get_mut(&link.url) {
                 target.inlinks = target.inlinks.saturating_add(1);
             }

@@ -2,7 +2,7 @@
 
 use journal::{VisitRecord, with_details};
 use serde::{Deserialize, Serialize};
-use web::{Directives, Document, LinkKinds, Media, PageUrl};
+use web::{Directives, Document, Link, LinkKinds, Media, PageUrl};
 
 /// A visited page.
 #[derive(Serialize, Deserialize)]
@@ -41,8 +41,8 @@ impl PageContent {
     /// Returns the content of a document.
     pub(super) fn of(document: &Document) -> Self {
         let audit = &document.audit;
-        let pages = document.links.iter();
-        let pages = pages.filter(|link| LinkKinds::PAGES.has(link.kind)).count();
+        let pages = document.links.iter().filter(|link| is_for_readers(link));
+        let pages = pages.count();
         let translations = audit.translations.iter();
         Self {
             is_html: document.media == Media::Html,
@@ -79,6 +79,13 @@ impl PageEntry {
             .and_then(|content| content.canonical.as_ref());
         declared.or(self.visit.canonical.as_ref())
     }
+}
+
+/// Returns true for a link that readers can follow to a page, not only programs.
+pub(super) fn is_for_readers(link: &Link) -> bool {
+    let mut relations = link.rel.split(' ');
+    let is_for_programs = relations.any(|rel| matches!(rel, "alternate" | "canonical"));
+    LinkKinds::PAGES.has(link.kind) && !is_for_programs
 }
 
 /// Returns directives as a page writes them; `None` if there are none.
