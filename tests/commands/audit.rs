@@ -382,3 +382,35 @@ fn an_audit_needs_a_place_for_its_tables() {
     }
     assert!(!crawl.directory().join("audit").exists());
 }
+
+/// The content of an unarchived page is unknown, so its fields are empty, not zero.
+#[test]
+fn a_page_that_is_not_archived_has_a_row_without_content() {
+    // The same text in other bytes: equal bytes are never archived twice.
+    let body = format!("{}<p>{}</p>", anchor("/copy"), prose(7, 200));
+    let home = |head: &str| Reply::html(html(&format!("<title>Home</title>{head}"), &body));
+    let site = Site::pages([("/", home("")), ("/copy", home("<!-- copy -->"))]);
+    let server = Server::spawn_thread(site);
+    let columns = [
+        "url",
+        "verdict",
+        "title",
+        "h1_count",
+        "outlinks",
+        "canonical_kind",
+    ];
+    for (on_duplicate, copy) in [
+        ("drop", "/copy exact-duplicate Home - - -"),
+        ("keep", "/copy exact-duplicate Home 0 0 missing"),
+    ] {
+        let crawl = Crawl::of(&server, &[HOST])
+            .seeds(&[server.url(HOST, "/")])
+            .with(&["--on-duplicate", on_duplicate]);
+        crawl.complete();
+        let tables = audit(&crawl);
+        let pages = tables["pages"].values(&server, &columns);
+        assert_eq!(pages, ["/ unique Home 0 1 missing", copy], "{on_duplicate}");
+        let links = tables["pages"].values(&server, &["url", "inlinks", "in_sitemap"]);
+        assert_eq!(links, ["/ 0 -", "/copy 1 -"], "{on_duplicate}");
+    }
+}

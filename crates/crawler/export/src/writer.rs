@@ -25,6 +25,19 @@ pub enum Form {
     Xlsx,
 }
 
+impl Form {
+    /// Returns the usual extension of its files.
+    #[must_use]
+    pub const fn extension(self) -> &'static str {
+        match self {
+            Self::Jsonl => "jsonl",
+            Self::Csv | Self::RawCsv => "csv",
+            Self::Parquet => "parquet",
+            Self::Xlsx => "xlsx",
+        }
+    }
+}
+
 /// Writes the records of a table.
 pub struct TableWriter<W: Write + Send> {
     table: Table,

@@ -4,7 +4,7 @@ use web::{AuditFields, CanonicalForm, PageUrl, ReadLimits, ResponseMetadata, rea
 
 fn fields_with(link: &[&str], html: &str) -> AuditFields {
     let form = CanonicalForm::default();
-    let url = PageUrl::parse("http://example.org/dir/page", &form).unwrap();
+    let url = PageUrl::parse("http://example.org/dir/page", &form).expect("a URL");
     let metadata = ResponseMetadata {
         content_type: Some("text/html; charset=utf-8"),
         link,

@@ -83,13 +83,7 @@ fn write_files(
     directory: &Path,
     about: &ExportInfo,
 ) -> Result<Written, ExportFault> {
-    let extension = match form {
-        Form::Jsonl => "jsonl",
-        Form::Csv | Form::RawCsv => "csv",
-        Form::Parquet => "parquet",
-        Form::Xlsx => "xlsx",
-    };
-    let name = |table: AuditTable| format!("{}.{extension}", table.name());
+    let name = |table: AuditTable| format!("{}.{}", table.name(), form.extension());
     let files = AuditTable::ALL.map(|table| OutputFile::replacing(&directory.join(name(table))));
     let mut files: Vec<OutputFile> = files.into_iter().collect::<Result<_, _>>()?;
     let outs = files.iter_mut();
