@@ -2,13 +2,11 @@
 //!
 //! A [`Table`] is a list of columns: [`VISITS`] has a record for each visit, [`LINKS`] one for each
 //! link, [`TEXTS`] one for the text of each page, with its [`QualitySignals`], [`SIGNATURES`] one
-//! for the signature of each page that can be compared. A [`TableWriter`]
-//! writes the records of a table in a [`Form`]: JSON lines, CSV, Parquet or Excel. An output file is a
-//! [`WholeFile`], which gets its name once it is complete, or one of the [`Parts`] of a directory;
-//! text may be [`Packed`]. `docs/formats/export.md` documents the columns; their names and order
-//! are a contract.
-//!
-//! An audit ([`AuditWriter`]) has several tables, which are written at the same time.
+//! for the signature of each page that can be compared. A [`TableWriter`] writes the records of a
+//! table in a [`Form`]: JSON lines, CSV, Parquet or Excel; an [`AuditWriter`] writes the tables of
+//! an audit at the same time. An output file is a [`WholeFile`], which gets its name once it is
+//! complete, or one of the [`Parts`] of a directory; text may be [`Packed`].
+//! `docs/formats/export.md` documents the columns; their names and order are a contract.
 //!
 //! Only this crate uses the crates `parquet` and `rust_xlsxwriter`.
 //!

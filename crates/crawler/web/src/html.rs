@@ -8,6 +8,7 @@
 //! that verdicts are made from.
 
 mod anchor_text;
+mod audit;
 mod audit_fields;
 mod boilerplate;
 mod character_references;

@@ -99,8 +99,8 @@ impl PageArchive {
         Ok(response)
     }
 
-    /// Reads the redirects of a visit whose records begin at `from`, up to its page at `page`, which
-    /// may be a redirect, too.
+    /// Reads the redirects of a visit whose records begin at `from`, up to its page at `page`,
+    /// which may be a redirect, too.
     ///
     /// # Errors
     /// The reason why they cannot be read.

@@ -1,8 +1,8 @@
 //! `crawler export`: writes a row per visited URL, in the order of the ends of the visits. With
 //! `--links`, it writes a row per link of each archived page; with `--broken`, only for links to
 //! URLs that could not be fetched. With `--text`, it writes a row with the text of each kept page;
-//! with `--signatures`, a row with its signature; with `--audit`, several tables. The crate `export` defines and writes the rows;
-//! this module chooses the target.
+//! with `--signatures`, a row with its signature; with `--audit`, several tables. The crate
+//! `export` defines and writes the rows; this module chooses the target.
 
 mod audit;
 mod target;

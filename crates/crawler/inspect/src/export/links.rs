@@ -37,8 +37,8 @@ impl FailedUrls {
     }
 }
 
-/// Passes the records of the links of a visit's page to `write`. If `failed` is given, only links to
-/// these URLs.
+/// Passes the records of the links of a visit's page to `write`. If `failed` is given, only links
+/// to these URLs.
 pub(super) fn write(
     visit: &VisitRecord,
     links: &[Link],

@@ -16,7 +16,7 @@ use crate::html::subresources::Subresource;
 use crate::html::walk::Walk;
 use crate::html::work_budget::WorkBudget;
 use crate::html::{
-    charset, fields, forms, language, lines, link_attributes, markdown, refresh, xhtml,
+    audit, charset, fields, forms, language, lines, link_attributes, markdown, refresh, xhtml,
 };
 use crate::http::media_type::Media;
 use crate::http::{link_header, media_type};
@@ -193,7 +193,7 @@ impl Document {
             self.fields = fields::of_page(&parsed.html, metadata.url, resolve);
         }
         if limits.audit {
-            self.audit.read(&parsed.html, limits.title_chars, url_of);
+            audit::read(&mut self.audit, &parsed.html, limits.title_chars, url_of);
         }
         let structure = walk.structure;
         let found = &mut references.found;
