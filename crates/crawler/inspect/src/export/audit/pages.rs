@@ -21,10 +21,7 @@ pub(super) fn write<W: Write + Send>(
     let Some(known) = urls.get(page.url()) else {
         return Ok(());
     };
-    let is_listed = has_sitemap.then(|| {
-        let requested = urls.get(&page.visit.url);
-        known.is_listed || requested.is_some_and(|url| url.is_listed)
-    });
+    let is_listed = has_sitemap.then_some(known.is_listed);
     let kind = canonical_kind(page, urls);
     out.write(AuditTable::Pages, &fields(page, known, kind, is_listed))?;
     if let (Some(canonical), Some(kind)) = (page.canonical(), kind)
