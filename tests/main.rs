@@ -113,6 +113,7 @@ mod archive {
 
 /// Other commands, settings and messages.
 mod commands {
+    mod audit; // `export --audit`
     mod bad_input; // errors of the command line and the configuration
     mod clean; // `clean`
     mod command_line; // suggestions, verbosity, `config`, `man`, `completions`

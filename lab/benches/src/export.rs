@@ -205,11 +205,7 @@ fn measure(state: &Path, directory: &Path, form: &str) {
 }
 
 fn export(state: &Path, directory: &Path, form: Form) -> (u64, u64) {
-    let path = directory.join(match form {
-        Form::Jsonl => "jsonl",
-        Form::Csv | Form::RawCsv => "csv",
-        Form::Parquet => "parquet",
-    });
+    let path = directory.join(form.extension());
     let table = if form == Form::Parquet {
         SKETCHES
     } else {

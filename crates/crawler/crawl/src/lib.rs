@@ -49,4 +49,5 @@ pub use runtime::telemetry::{
 pub use runtime::topic_of_seeds::TopicOfSeeds;
 pub use runtime::unvisited_urls::DistinctUrls;
 pub use steps::link_score::LinkScores;
+pub use steps::listings::pages_of_sitemap;
 pub use widened::{RuleChange, links_of_archived, offer_sitemaps};

@@ -2,17 +2,18 @@
 //!
 //! A [`Table`] is a list of columns: [`VISITS`] has a record for each visit, [`LINKS`] one for each
 //! link, [`TEXTS`] one for the text of each page, with its [`QualitySignals`], [`SIGNATURES`] one
-//! for the signature of each page that can be compared. A [`TableWriter`]
-//! writes the records of a table in a [`Form`]: JSON lines, CSV or Parquet. An output file is a
-//! [`WholeFile`], which gets its name once it is complete, or one of the [`Parts`] of a directory;
-//! text may be [`Packed`]. `docs/formats/export.md` documents the columns; their names and order
-//! are a contract.
+//! for the signature of each page that can be compared. A [`TableWriter`] writes the records of a
+//! table in a [`Form`]: JSON lines, CSV, Parquet or Excel; an [`AuditWriter`] writes the tables of
+//! an audit at the same time. An output file is a [`WholeFile`], which gets its name once it is
+//! complete, or one of the [`Parts`] of a directory; text may be [`Packed`].
+//! `docs/formats/export.md` documents the columns; their names and order are a contract.
 //!
-//! Only this crate uses the `parquet` crate.
+//! Only this crate uses the crates `parquet` and `rust_xlsxwriter`.
 //!
 //! Invariant: memory does not grow with the number of records: text takes one record at a time,
 //! Parquet one row group.
 
+mod audit;
 mod columnar;
 mod export_info;
 mod extracted_text;
@@ -30,8 +31,13 @@ mod text;
 mod text_chunk;
 mod visit;
 mod whole_file;
+mod workbook;
 mod writer;
 
+pub use audit::{
+    AUDIT_CANONICALS, AUDIT_ORPHANS, AUDIT_PAGES, AUDIT_REDIRECTS, AUDIT_SITEMAP, AUDIT_TITLES,
+    AUDIT_TRANSLATIONS, AuditTable, AuditWriter,
+};
 pub use columnar::{ROW_GROUP_BYTES, ROW_GROUP_ROWS};
 pub use export_info::ExportInfo;
 pub use extracted_text::{ExtractedText, TEXTS};

@@ -126,7 +126,7 @@ impl Runs {
                     ends_in_a_line: last == *b"\n",
                 }
             }
-            Form::Jsonl | Form::Parquet => Links::Jsonl {
+            Form::Jsonl | Form::Parquet | Form::Xlsx => Links::Jsonl {
                 file: BufReader::with_capacity(64 << 10, file),
                 line: Vec::new(),
                 at: 0,

@@ -72,6 +72,15 @@ pub struct Table {
     pub columns: &'static [Column],
 }
 
+impl Table {
+    /// Returns the name in its schema.
+    pub(crate) fn name(&self) -> &'static str {
+        self.schema
+            .split_once('/')
+            .map_or(self.schema, |(name, _)| name)
+    }
+}
+
 /// A value of a field. The column determines the variant.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value<'a> {

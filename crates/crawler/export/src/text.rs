@@ -72,6 +72,35 @@ pub fn csv_text(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// Writes a value as text.
+pub(crate) fn write_value(value: &Value<'_>, out: &mut Vec<u8>) -> io::Result<()> {
+    match value {
+        Value::Text(text) => write!(out, "{text}"),
+        // No reason begins like a formula.
+        Value::Reason(reason) => write!(out, "{reason}"),
+        Value::Number(number) => write!(out, "{number}"),
+        Value::Bool(value) => write!(out, "{value}"),
+        // As in JSON: the shortest digits that are read back as the same value.
+        Value::Real(share) => serde_json::to_writer(out, share).map_err(io::Error::from),
+        Value::Time(at) => write!(out, "{at}"),
+        Value::Date(date) => write!(out, "{date}"),
+        Value::Fingerprint(fingerprint) => write!(out, "{fingerprint}"),
+        Value::Bytes(bytes) => write!(out, "{}", HEXLOWER.encode_display(bytes)),
+        Value::Integers(numbers) => write_list(numbers, out),
+    }
+}
+
+/// Writes a list as PostgreSQL reads arrays.
+fn write_list(numbers: &[i64], out: &mut Vec<u8>) -> io::Result<()> {
+    out.push(b'{');
+    for (at, number) in numbers.iter().enumerate() {
+        let comma = if at == 0 { "" } else { "," };
+        write!(out, "{comma}{number}")?;
+    }
+    out.push(b'}');
+    Ok(())
+}
+
 /// The treatment of text fields that a spreadsheet would run as formulas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FormulaPolicy {
@@ -119,36 +148,11 @@ impl<W: Write> Csv<W> {
                     self.writer.write_field(&*text)?;
                     continue;
                 }
-                // No reason begins like a formula.
-                Some(Value::Reason(reason)) => write!(self.field, "{reason}")?,
-                Some(Value::Number(number)) => write!(self.field, "{number}")?,
-                Some(Value::Bool(value)) => write!(self.field, "{value}")?,
-                // As in JSON: the shortest digits that are read back as the same value.
-                Some(Value::Real(share)) => {
-                    serde_json::to_writer(&mut self.field, share).map_err(io::Error::from)?;
-                }
-                Some(Value::Time(at)) => write!(self.field, "{at}")?,
-                Some(Value::Date(date)) => write!(self.field, "{date}")?,
-                Some(Value::Fingerprint(fingerprint)) => write!(self.field, "{fingerprint}")?,
-                Some(Value::Bytes(bytes)) => {
-                    write!(self.field, "{}", HEXLOWER.encode_display(bytes))?;
-                }
-                Some(Value::Integers(numbers)) => self.write_list(numbers)?,
+                Some(value) => write_value(value, &mut self.field)?,
             }
             self.writer.write_field(&self.field)?;
         }
         self.writer.write_record(None::<&[u8]>)?;
-        Ok(())
-    }
-
-    /// Writes a list as PostgreSQL reads arrays.
-    fn write_list(&mut self, numbers: &[i64]) -> io::Result<()> {
-        self.field.push(b'{');
-        for (at, number) in numbers.iter().enumerate() {
-            let comma = if at == 0 { "" } else { "," };
-            write!(self.field, "{comma}{number}")?;
-        }
-        self.field.push(b'}');
         Ok(())
     }
 

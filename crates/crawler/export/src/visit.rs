@@ -9,7 +9,9 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::time::Duration;
 
-use journal::{History, Record, Rendered, Revocations, StoreFault, VisitRecord, revocations};
+use journal::{
+    FinishedVisit, History, Record, Rendered, Revocations, StoreFault, VisitRecord, revocations,
+};
 use neardup::{PageSignature, SKETCH_BYTES, Sketch};
 use serde::ser::{Serialize, Serializer};
 use web::UrlKey;
@@ -22,6 +24,8 @@ use crate::text::Line;
 pub struct Visit {
     /// Its record.
     pub record: VisitRecord,
+    /// The start of its records in its archive file: those of its redirects come before its page.
+    pub records_from: Option<u64>,
     /// The sketch that later pages are compared with; `None` if the page was not admitted or is
     /// compared only exactly.
     pub sketch: Option<[u8; SKETCH_BYTES]>,
@@ -162,6 +166,8 @@ pub struct Visits {
     revoked: Revocations,
     /// Signatures of admitted pages whose visit is still open at this point of the journal.
     begun: HashMap<UrlKey, Begun>,
+    /// The end of the last visit in each archive file.
+    ends: HashMap<String, u64>,
     sketches: bool,
     signatures: bool,
 }
@@ -184,6 +190,7 @@ impl Visits {
             revoked: revocations(state)?,
             history: History::open(state)?,
             begun: HashMap::new(),
+            ends: HashMap::new(),
             sketches,
             signatures: false,
         })
@@ -210,7 +217,12 @@ impl Visits {
         }
     }
 
-    fn end(&mut self, mut visit: VisitRecord) -> Option<Visit> {
+    fn end(&mut self, visit: FinishedVisit) -> Option<Visit> {
+        // Visits are journalled in the order of the archive.
+        let records_from = visit
+            .archived
+            .map(|span| self.ends.insert(span.file, span.end).unwrap_or_default());
+        let mut visit = *visit.record;
         self.revoked.amend(&mut visit);
         if self.revoked.take(&visit).is_some() {
             // The page is queued again and may have kept its admission.
@@ -220,6 +232,7 @@ impl Visits {
         Some(Visit {
             truncated: visit.details.truncated_by(),
             record: visit,
+            records_from,
             sketch,
             signature,
         })
@@ -233,7 +246,7 @@ impl Iterator for Visits {
         loop {
             match self.history.next()? {
                 Ok(Record::Settled(settled)) => {
-                    if let Some(visit) = self.end(*settled.visit.record) {
+                    if let Some(visit) = self.end(settled.visit) {
                         return Some(Ok(visit));
                     }
                 }

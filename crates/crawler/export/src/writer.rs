@@ -7,6 +7,7 @@ use crate::export_info::ExportInfo;
 use crate::fault::ExportFault;
 use crate::table::{Table, Value};
 use crate::text::{Csv, FormulaPolicy, json_line};
+use crate::workbook::Workbook;
 
 /// An output form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +21,21 @@ pub enum Form {
     RawCsv,
     /// Parquet.
     Parquet,
+    /// An Excel workbook.
+    Xlsx,
+}
+
+impl Form {
+    /// Returns the usual extension of its files.
+    #[must_use]
+    pub const fn extension(self) -> &'static str {
+        match self {
+            Self::Jsonl => "jsonl",
+            Self::Csv | Self::RawCsv => "csv",
+            Self::Parquet => "parquet",
+            Self::Xlsx => "xlsx",
+        }
+    }
 }
 
 /// Writes the records of a table.
@@ -32,6 +48,8 @@ enum Writing<W: Write + Send> {
     Jsonl(W),
     Csv(Box<Csv<W>>),
     Parquet(Box<Columnar<W>>),
+    /// A workbook with one table, and its destination.
+    Xlsx(Box<(Workbook, W)>),
 }
 
 impl<W: Write + Send> TableWriter<W> {
@@ -51,12 +69,16 @@ impl<W: Write + Send> TableWriter<W> {
             Form::Csv => Writing::Csv(csv(FormulaPolicy::Neutralised, out)?),
             Form::RawCsv => Writing::Csv(csv(FormulaPolicy::Verbatim, out)?),
             Form::Parquet => Writing::Parquet(Box::new(Columnar::begin(table, about, out)?)),
+            Form::Xlsx => {
+                let workbook = Workbook::begin(&[(table.name(), table)])?;
+                Writing::Xlsx(Box::new((workbook, out)))
+            }
         };
         Ok(Self { table, form })
     }
 
-    /// Continues a text table whose beginning exists. A Parquet file starts over, because it cannot
-    /// be continued.
+    /// Continues a text table whose beginning exists. Parquet files and workbooks start over,
+    /// because they cannot be continued.
     ///
     /// # Errors
     /// [`ExportFault`] if its beginning cannot be written.
@@ -69,7 +91,9 @@ impl<W: Write + Send> TableWriter<W> {
         let texts = match form {
             Form::Csv => FormulaPolicy::Neutralised,
             Form::RawCsv => FormulaPolicy::Verbatim,
-            Form::Jsonl | Form::Parquet => return Self::begin(form, table, about, out),
+            Form::Jsonl | Form::Parquet | Form::Xlsx => {
+                return Self::begin(form, table, about, out);
+            }
         };
         Ok(Self {
             table,
@@ -87,6 +111,7 @@ impl<W: Write + Send> TableWriter<W> {
             Writing::Jsonl(out) => json_line(self.table, fields, out),
             Writing::Csv(csv) => csv.write(fields),
             Writing::Parquet(columnar) => columnar.write(fields),
+            Writing::Xlsx(workbook) => workbook.0.write(0, fields),
         }
     }
 
@@ -102,6 +127,12 @@ impl<W: Write + Send> TableWriter<W> {
             }
             Writing::Csv(csv) => csv.finish(),
             Writing::Parquet(columnar) => columnar.finish(),
+            Writing::Xlsx(workbook) => {
+                let (workbook, mut out) = *workbook;
+                workbook.finish(&mut out)?;
+                out.flush()?;
+                Ok(out)
+            }
         }
     }
 

@@ -8,6 +8,8 @@
 //! that verdicts are made from.
 
 mod anchor_text;
+mod audit;
+mod audit_fields;
 mod boilerplate;
 mod character_references;
 pub(crate) mod charset;
@@ -62,6 +64,7 @@ mod walk;
 mod work_budget;
 mod xhtml;
 
+pub use audit_fields::{AuditFields, Translation};
 pub use content::MIN_MAIN_WORDS;
 pub use directives::Directives;
 pub use document::{Document, LostLinks, MainContent, ParseWarning};

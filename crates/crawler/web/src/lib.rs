@@ -46,10 +46,10 @@ pub use crate::http::validators::Validators;
 pub use crate::http::warning::Warning;
 
 pub use crate::html::{
-    BadSelector, Directives, Document, FieldSelectors, Link, LinkContext, LinkKind, LinkKinds,
-    LostLinks, MIN_MAIN_WORDS, MainContent, MainSelectors, PageDate, PageFields, PageKind,
-    ParseWarning, ParserStop, ReadLimits, Relations, ResponseMetadata, SharedLines,
-    UnknownRelation, read,
+    AuditFields, BadSelector, Directives, Document, FieldSelectors, Link, LinkContext, LinkKind,
+    LinkKinds, LostLinks, MIN_MAIN_WORDS, MainContent, MainSelectors, PageDate, PageFields,
+    PageKind, ParseWarning, ParserStop, ReadLimits, Relations, ResponseMetadata, SharedLines,
+    Translation, UnknownRelation, read,
 };
 pub use crate::html::{
     CssUrl, LazyValue, UrlForm, attribute_value, css_urls, is_preview, lazy_value, page_text,

@@ -99,6 +99,27 @@ impl PageArchive {
         Ok(response)
     }
 
+    /// Reads the redirects of a visit whose records begin at `from`, up to its page at `page`,
+    /// which may be a redirect, too.
+    ///
+    /// # Errors
+    /// The reason why they cannot be read.
+    pub fn redirects(&self, file: &str, from: u64, page: u64) -> Result<Vec<Exchange>, String> {
+        let mut reader = self.open_at(file, from)?;
+        let mut redirects = Vec::new();
+        loop {
+            let record = reader.next_record(HELD);
+            let record = record.map_err(|fault| fault.to_string())?;
+            let Some(record) = record.filter(|record| record.offset <= page) else {
+                return Ok(redirects);
+            };
+            if record.kind() == "response" {
+                let exchange = record.response(&self.rules.canonical);
+                redirects.extend(exchange.filter(|exchange| exchange.location().is_some()));
+            }
+        }
+    }
+
     /// Returns the text of this record's page for the search index; `None` if it cannot be read.
     #[must_use]
     pub fn indexed_text_at(&self, file: &str, offset: u64) -> Option<String> {

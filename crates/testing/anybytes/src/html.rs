@@ -27,6 +27,7 @@ const TIGHT: ReadLimits = ReadLimits {
     context_chars: 12,
     markdown: true,
     fields: true,
+    audit: true,
     rel_bytes: 16,
 };
 
@@ -37,6 +38,7 @@ pub fn html(bytes: &[u8]) {
         link_context: true,
         markdown: true,
         fields: true,
+        audit: true,
         ..ReadLimits::default()
     };
     for limits in [wide, TIGHT] {

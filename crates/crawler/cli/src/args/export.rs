@@ -14,13 +14,14 @@ pub(crate) struct ExportArgs {
     pub(crate) directory: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) store: StoreArg,
-    /// jsonl, csv or parquet; with --text also wet. Parquet has typed columns: fingerprints are
-    /// unsigned 64-bit integers, dates are timestamps. It includes the sketch of each archived page
-    #[arg(long, value_name = "FORM", default_value = "jsonl")]
-    pub(crate) format: ExportForm,
+    /// jsonl, csv, xlsx or parquet; with --text also wet. Parquet has typed columns: fingerprints
+    /// are unsigned 64-bit integers, dates are timestamps. It includes the sketch of each archived
+    /// page [default: jsonl; for FILE.xlsx xlsx; with --audit csv]
+    #[arg(long, value_name = "FORM")]
+    pub(crate) format: Option<ExportForm>,
     /// Write to this file instead of standard output (-): to FILE.part, which is renamed to FILE
     /// when complete. FILE.gz and FILE.zst are compressed. With Parquet, DIR/ receives
-    /// part-00000.parquet and so on
+    /// part-00000.parquet and so on; with --audit, one file per table
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// Export the link graph instead: source, target, anchor, rel and kind of every link on an
@@ -30,6 +31,11 @@ pub(crate) struct ExportArgs {
     /// With --links: only links to URLs whose request failed, with status or reason
     #[arg(long, requires = "links", conflicts_with = "resume")]
     pub(crate) broken: bool,
+    /// Export an audit of the site instead, as tables for its owner: pages with title, description,
+    /// headings, canonical page and links; redirects; broken links; equal titles; hreflang links
+    /// without a return; orphans; and what the sitemaps lack
+    #[arg(long, conflicts_with_all = ["links", "text", "signatures", "sketches", "resume"])]
+    pub(crate) audit: bool,
     /// Export the texts of archived pages instead: main content with language, title, author,
     /// dates, digest, cluster, and quality statistics for filtering training corpora
     #[arg(long)]
@@ -79,6 +85,8 @@ Examples:
   crawler export monday --format parquet --output visits/ --resume   the same, one file per run
   crawler export monday --links --format parquet --output links.parquet
   crawler export monday --links --broken --format csv                broken links
+  crawler export monday --audit --output audit.xlsx                  one sheet per table
+  crawler export monday --audit --output audit/                      one CSV file per table
   crawler export monday --signatures --format parquet --output signatures/
 
 From seeds to a training corpus, in two commands:
@@ -98,6 +106,8 @@ pub(crate) enum ExportForm {
     Jsonl,
     /// Comma-separated, with a header line
     Csv,
+    /// An Excel workbook
+    Xlsx,
     /// Parquet, compressed with Zstandard
     Parquet,
     /// Texts as WARC conversion records, like the WET files of Common Crawl
@@ -119,6 +129,7 @@ impl OutputForm {
         match self {
             Self::Table(export::Form::Jsonl) => "one JSON object per line, for jq or pandas",
             Self::Table(export::Form::Csv | export::Form::RawCsv) => "open it in a spreadsheet",
+            Self::Table(export::Form::Xlsx) => "open it in Excel or LibreOffice",
             Self::Table(export::Form::Parquet) => "open it with DuckDB, pandas or Polars",
             Self::Wet => "read it with warcio or other WARC tools",
         }
@@ -128,16 +139,26 @@ impl OutputForm {
     /// file is only readable with its end.
     pub(crate) fn can_continue(self, path: &Path) -> bool {
         let is_compressed = export::Compression::by_name(path).is_some();
-        !matches!(self, Self::Wet | Self::Table(export::Form::Parquet)) && !is_compressed
+        let Self::Table(form) = self else {
+            return false;
+        };
+        !matches!(form, export::Form::Parquet | export::Form::Xlsx) && !is_compressed
     }
 }
 
 impl ExportArgs {
-    pub(crate) const fn form(&self) -> OutputForm {
-        OutputForm::Table(match self.format {
+    pub(crate) fn form(&self) -> OutputForm {
+        let extension = self.output.as_ref().and_then(|path| path.extension());
+        let format = self.format.unwrap_or(match extension {
+            Some(extension) if extension == "xlsx" => ExportForm::Xlsx,
+            _ if self.audit => ExportForm::Csv,
+            _ => ExportForm::Jsonl,
+        });
+        OutputForm::Table(match format {
             ExportForm::Jsonl => export::Form::Jsonl,
             ExportForm::Csv if self.raw => export::Form::RawCsv,
             ExportForm::Csv => export::Form::Csv,
+            ExportForm::Xlsx => export::Form::Xlsx,
             ExportForm::Parquet => export::Form::Parquet,
             ExportForm::Wet => return OutputForm::Wet,
         })

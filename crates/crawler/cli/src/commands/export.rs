@@ -1,9 +1,10 @@
 //! `crawler export`: writes a row per visited URL, in the order of the ends of the visits. With
 //! `--links`, it writes a row per link of each archived page; with `--broken`, only for links to
 //! URLs that could not be fetched. With `--text`, it writes a row with the text of each kept page;
-//! with `--signatures`, a row with its signature. The crate `export` defines and writes the rows;
-//! this module chooses the target.
+//! with `--signatures`, a row with its signature; with `--audit`, several tables. The crate
+//! `export` defines and writes the rows; this module chooses the target.
 
+mod audit;
 mod target;
 
 use std::io::{self, BufWriter, Write};
@@ -48,12 +49,26 @@ const WET_LEVEL: i32 = 6;
 
 pub(crate) fn run(args: &ExportArgs) -> Result<(), CommandError> {
     let crawl = OpenCrawl::open(args.directory.as_deref(), args.store.store.as_ref())?;
-    for (is_given, option) in [(args.links, "--links"), (args.text, "--text")] {
+    let of_archive = [
+        (args.links, "--links"),
+        (args.text, "--text"),
+        (args.audit, "--audit"),
+    ];
+    for (is_given, option) in of_archive {
         if is_given {
             crawl.refuse_for_replica(option, Refused::ReadsArchive)?;
         }
     }
     let state = crawl_directory::state_of(crawl.directory())?;
+    let about = ExportInfo {
+        version: env!("CARGO_PKG_VERSION"),
+        algorithm: neardup::ALGORITHM,
+        zero_key: History::open(&state)?.key() == Some(HashKey::ZERO),
+        options: text_options(args),
+    };
+    if args.audit {
+        return audit::run(args, crawl.directory(), &state, &about);
+    }
     let target = ExportTarget::of(args)?;
     let form = args.form();
     let mut export = Export {
@@ -68,12 +83,7 @@ pub(crate) fn run(args: &ExportArgs) -> Result<(), CommandError> {
             args if args.sketches || form == OutputForm::Table(Form::Parquet) => SKETCHES,
             _ => VISITS,
         },
-        about: ExportInfo {
-            version: env!("CARGO_PKG_VERSION"),
-            algorithm: neardup::ALGORITHM,
-            zero_key: History::open(&state)?.key() == Some(HashKey::ZERO),
-            options: text_options(args),
-        },
+        about,
         pages: match page_records(args, &state)? {
             Some(records) => Some(PageBatch::of_crawl(crawl.directory(), records)?),
             None => None,
@@ -246,10 +256,10 @@ impl Export<'_> {
         path: &Path,
         bytes: u64,
     ) -> Result<Destination<Box<dyn Write + Send + 'w>>, ExportFault> {
-        let mut out = self.harmless(out);
-        if self.args.bom && bytes == 0 {
-            out.write_all("\u{feff}".as_bytes())?;
-        }
+        let out = match bytes {
+            0 => beginning(self.args, out)?,
+            _ => harmless(self.form, out),
+        };
         let OutputForm::Table(form) = self.form else {
             return Ok(Target::Wet(Box::new(self.wet(out, path)?)).into());
         };
@@ -283,16 +293,6 @@ impl Export<'_> {
             seed: u128::from(date.as_millis()) << 64 | u128::from(std::process::id()),
         };
         ConversionWriter::begin(out, &info, &compression)
-    }
-
-    /// Escapes text formats for display on a terminal.
-    fn harmless<'w>(&self, out: impl Write + Send + 'w) -> Box<dyn Write + Send + 'w> {
-        match self.form {
-            OutputForm::Table(Form::Jsonl | Form::Csv | Form::RawCsv) => {
-                Box::new(Escaping::new(out))
-            }
-            OutputForm::Table(Form::Parquet) | OutputForm::Wet => Box::new(out),
-        }
     }
 
     /// Writes the records of all visits except the first `but_for`.
@@ -331,6 +331,26 @@ impl Export<'_> {
         self.pages
             .as_mut()
             .map_or(Ok(()), |pages| pages.write(destination))
+    }
+}
+
+/// Begins an output, with a byte order mark if requested.
+fn beginning<'w>(
+    args: &ExportArgs,
+    out: impl Write + Send + 'w,
+) -> io::Result<Box<dyn Write + Send + 'w>> {
+    let mut out = harmless(args.form(), out);
+    if args.bom {
+        out.write_all("\u{feff}".as_bytes())?;
+    }
+    Ok(out)
+}
+
+/// Escapes text formats for display on a terminal.
+fn harmless<'w>(form: OutputForm, out: impl Write + Send + 'w) -> Box<dyn Write + Send + 'w> {
+    match form {
+        OutputForm::Table(Form::Jsonl | Form::Csv | Form::RawCsv) => Box::new(Escaping::new(out)),
+        OutputForm::Table(Form::Parquet | Form::Xlsx) | OutputForm::Wet => Box::new(out),
     }
 }
 

@@ -184,6 +184,21 @@ pub(crate) fn read_in_parts(
     cuts
 }
 
+/// Returns the pages that an archived sitemap lists. Computes for long.
+#[must_use]
+pub fn pages_of_sitemap(policy: &Policy, sitemap: &Exchange) -> Vec<PageUrl> {
+    let decoded = reading::decoded(&policy.reading, sitemap);
+    let kind = reading::listing_kind(&policy.reading, sitemap, &decoded, true);
+    let mut pages = Vec::new();
+    if let Some(kind) = kind {
+        read_in_parts(policy, sitemap, kind, |part| {
+            pages.extend(part.pages.into_iter().map(|listed| listed.url));
+            ControlFlow::Continue(())
+        });
+    }
+    pages
+}
+
 /// A reader that counts the bytes that were read.
 struct Counted<'a, R> {
     body: R,

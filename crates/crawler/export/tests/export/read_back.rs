@@ -157,6 +157,7 @@ pub(crate) fn url(number: u32) -> PageUrl {
 /// Returns a visit with nearly all fields empty.
 pub(crate) fn visit(number: u32) -> Visit {
     Visit {
+        records_from: None,
         record: VisitRecord {
             kept: true,
             ..VisitRecord::new(

@@ -4,15 +4,12 @@
 //! during the visit, but longer words and all relations are kept.
 
 use std::collections::{HashMap, HashSet};
-use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
-use export::{BrokenLink, ExportFault, Visits};
+use export::{BrokenLink, ExportFault, Value, Visits};
 use journal::{Fate, StoreFault, VisitRecord};
 use web::{Link, UrlKey};
-
-use super::destination::Destination;
 
 /// The URLs that could not be fetched, each with the status of the last response and the reason.
 pub struct FailedUrls(HashMap<UrlKey, (Option<u16>, Option<Arc<str>>)>);
@@ -40,18 +37,19 @@ impl FailedUrls {
     }
 }
 
-/// Writes the links of a visit's page. If `failed` is given, only links to these URLs.
-pub(super) fn write<W: Write + Send>(
+/// Passes the records of the links of a visit's page to `write`. If `failed` is given, only links
+/// to these URLs.
+pub(super) fn write(
     visit: &VisitRecord,
     links: &[Link],
     failed: Option<&FailedUrls>,
-    destination: &mut Destination<W>,
+    mut write: impl FnMut(&[Option<Value<'_>>]) -> Result<(), ExportFault>,
 ) -> Result<(), ExportFault> {
     for link in links {
         let key = link.url.key();
         let link = export::Link::of_page(visit, link);
         let Some(FailedUrls(failed)) = failed else {
-            destination.write(&link.fields())?;
+            write(&link.fields())?;
             continue;
         };
         if let Some((status, reason)) = failed.get(&key) {
@@ -60,7 +58,7 @@ pub(super) fn write<W: Write + Send>(
                 status: *status,
                 reason: reason.as_deref(),
             };
-            destination.write(&broken.fields())?;
+            write(&broken.fields())?;
         }
     }
     Ok(())

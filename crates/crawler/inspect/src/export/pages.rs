@@ -81,12 +81,10 @@ impl PageBatch {
                 |(visit, _)| Some(&visit.record),
                 |_, page| page.document.links,
                 |(visit, mark), found| {
-                    links::write(
-                        &visit.record,
-                        &found.unwrap_or_default(),
-                        failed,
-                        destination,
-                    )?;
+                    let found = found.unwrap_or_default();
+                    links::write(&visit.record, &found, failed, |fields| {
+                        destination.write(fields)
+                    })?;
                     destination.wrote(mark)
                 },
             ),

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::html::audit_fields::AuditFields;
 use crate::html::directives::Directives;
 use crate::html::limits::ParserStop;
 use crate::html::link::Link;
@@ -52,6 +53,9 @@ pub struct Document {
     pub fields: PageFields,
     /// Values of the user's selectors by the names of their fields, likewise.
     pub own_fields: BTreeMap<String, String>,
+    /// The parts that an audit checks, if [`ReadLimits::audit`](crate::ReadLimits::audit) asks for
+    /// them. Only the part of the page in the tree is searched.
+    pub audit: AuditFields,
     /// The parts that were capped or repaired.
     pub warnings: Vec<ParseWarning>,
     /// Text of the whole page, if [`Document::text`] is a part of it.
@@ -176,6 +180,7 @@ impl Document {
             kind: None,
             fields: PageFields::default(),
             own_fields: BTreeMap::new(),
+            audit: AuditFields::default(),
             warnings: Vec::new(),
             full: None,
             markdown: None,

@@ -39,6 +39,8 @@ pub struct ReadLimits {
     pub markdown: bool,
     /// True if [`Document::fields`](crate::Document::fields) are read.
     pub fields: bool,
+    /// True if [`Document::audit`](crate::Document::audit) is read.
+    pub audit: bool,
     /// Bytes of `rel` that are kept in addition to [`Relations`](crate::Relations).
     pub rel_bytes: usize,
 }
@@ -60,6 +62,7 @@ impl Default for ReadLimits {
             context_chars: 200,
             markdown: false,
             fields: false,
+            audit: false,
             rel_bytes: 0,
         }
     }

@@ -16,7 +16,7 @@ use crate::html::subresources::Subresource;
 use crate::html::walk::Walk;
 use crate::html::work_budget::WorkBudget;
 use crate::html::{
-    charset, fields, forms, language, lines, link_attributes, markdown, refresh, xhtml,
+    audit, charset, fields, forms, language, lines, link_attributes, markdown, refresh, xhtml,
 };
 use crate::http::media_type::Media;
 use crate::http::{link_header, media_type};
@@ -116,6 +116,10 @@ impl Document {
             if self.canonical.is_none() && has_relation(&link.rel, "canonical") {
                 self.canonical = Some(url.clone());
             }
+            if limits.audit {
+                let translated = || Some(url.clone());
+                self.audit.translate(&link.rel, &link.hreflang, translated);
+            }
             if let Some(kind) = link_attributes::of_relations(&link.rel) {
                 add(url, kind, &link.rel);
             }
@@ -183,15 +187,16 @@ impl Document {
             let url = url.filter(|url| url != metadata.url);
             url.map(|url| url.as_str().to_owned())
         };
+        let url_of = |target: &str| base.join_in(context.encoding, target, context.form).ok();
         if limits.fields {
-            let resolve = |target: &str| {
-                let url = base.join_in(context.encoding, target, context.form).ok()?;
-                Some(url.as_str().to_owned())
-            };
+            let resolve = |target: &str| Some(url_of(target)?.as_str().to_owned());
             self.fields = fields::of_page(&parsed.html, metadata.url, resolve);
             if let Some(own) = metadata.fields {
                 self.own_fields = own.of_page(&parsed.html, metadata.url);
             }
+        }
+        if limits.audit {
+            audit::read(&mut self.audit, &parsed.html, limits.title_chars, url_of);
         }
         let structure = walk.structure;
         let found = &mut references.found;

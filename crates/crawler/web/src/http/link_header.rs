@@ -11,6 +11,8 @@ pub(crate) struct HeaderLink<'h> {
     pub rel: Cow<'h, str>,
     /// The context of the link, if given.
     pub anchor: Option<Cow<'h, str>>,
+    /// The language of the target; empty if it is not given.
+    pub hreflang: Cow<'h, str>,
 }
 
 /// Returns the links of a value in their order, up to the first that cannot be parsed.
@@ -23,6 +25,7 @@ pub(crate) fn links(value: &str) -> impl Iterator<Item = HeaderLink<'_>> {
             target,
             rel: Cow::Borrowed(""),
             anchor: None,
+            hreflang: Cow::Borrowed(""),
         };
         rest = after;
         let mut has_rel = false;
@@ -38,6 +41,8 @@ pub(crate) fn links(value: &str) -> impl Iterator<Item = HeaderLink<'_>> {
                 (link.rel, has_rel) = (value, true);
             } else if name.eq_ignore_ascii_case("anchor") && link.anchor.is_none() {
                 link.anchor = Some(value);
+            } else if name.eq_ignore_ascii_case("hreflang") && link.hreflang.is_empty() {
+                link.hreflang = value;
             }
         }
         // Text before the next comma is not a link.

@@ -27,6 +27,7 @@ impl ExportTarget {
     pub(super) fn of(args: &ExportArgs) -> Result<Self, CommandError> {
         check_options(args)?;
         let is_parquet = args.form() == OutputForm::Table(Form::Parquet);
+        let is_workbook = args.form() == OutputForm::Table(Form::Xlsx);
         let target = Self::named(args);
         if let Self::File(path) = &target
             && (path.is_dir() || ends_in_a_slash(path))
@@ -51,6 +52,15 @@ impl ExportTarget {
                 Err(usage("cannot write a Parquet file to a terminal")
                     .with_remedy("use --output FILE, or a pipe"))
             }
+            Self::Stdout if is_workbook && io::stdout().is_terminal() => {
+                Err(usage("cannot write a workbook to a terminal")
+                    .with_remedy("use --output FILE.xlsx, or a pipe"))
+            }
+            Self::File(path) if is_workbook && Compression::by_name(path).is_some() => {
+                let path = path.display();
+                Err(usage(format!("{path}: a workbook is already compressed"))
+                    .with_remedy("omit .gz or .zst"))
+            }
             Self::File(_) if is_parquet && args.resume => Err(usage(
                 "cannot append to a Parquet file",
             )
@@ -63,7 +73,7 @@ impl ExportTarget {
             Self::File(path) if args.resume && !args.form().can_continue(path) => {
                 let path = path.display();
                 Err(usage(format!(
-                    "cannot append to {path}: it is compressed, or WET"
+                    "cannot append to {path}: it is compressed, a workbook, or WET"
                 ))
                 .with_remedy(
                     "omit --resume to overwrite it; --resume works with Parquet in a directory \
@@ -102,7 +112,7 @@ impl ExportTarget {
 }
 
 /// Returns an error if options contradict each other.
-fn check_options(args: &ExportArgs) -> Result<(), CommandError> {
+pub(super) fn check_options(args: &ExportArgs) -> Result<(), CommandError> {
     let form = args.form();
     let one_by_one = "export them separately";
     if args.sketches && args.links {
@@ -149,11 +159,12 @@ fn check_options(args: &ExportArgs) -> Result<(), CommandError> {
     let is_csv = matches!(form, OutputForm::Table(Form::Csv | Form::RawCsv));
     if args.raw && !is_csv {
         return Err(usage("--raw requires --format csv")
-            .with_remedy("JSON lines and Parquet never escape texts"));
+            .with_remedy("JSON lines, workbooks and Parquet never escape texts"));
     }
     if args.bom && !is_csv {
-        return Err(usage("--bom requires --format csv")
-            .with_remedy("programs that read JSON lines and Parquet know their encoding"));
+        return Err(usage("--bom requires --format csv").with_remedy(
+            "programs that read JSON lines, workbooks and Parquet know their encoding",
+        ));
     }
     Ok(())
 }
