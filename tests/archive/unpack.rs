@@ -42,7 +42,7 @@ fn files(directory: &Path) -> BTreeMap<String, Vec<u8>> {
 }
 
 /// Returns the URLs in a page: those of attributes, of `srcset`, and of CSS.
-fn links(page: &str) -> Vec<String> {
+pub(super) fn links(page: &str) -> Vec<String> {
     let mut links = Vec::new();
     let document = Html::parse_document(page);
     for element in document.select(&Selector::parse("*").unwrap()) {
@@ -63,13 +63,13 @@ fn links(page: &str) -> Vec<String> {
     links
 }
 
-fn css_links(css: &str) -> Vec<String> {
+pub(super) fn css_links(css: &str) -> Vec<String> {
     let urls = web::css_urls(css, false).into_iter();
     urls.map(|found| found.url).collect()
 }
 
 /// Returns the URLs of the pages and files in the archive of a crawl, without redirects.
-fn kept(crawl: &Crawl) -> BTreeSet<String> {
+pub(super) fn kept(crawl: &Crawl) -> BTreeSet<String> {
     let records = crawl.records().into_iter();
     let kept = records.filter(|record| {
         let is_answer = record.kind() == "response";

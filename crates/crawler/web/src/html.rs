@@ -74,5 +74,5 @@ pub use relations::{Relations, UnknownRelation};
 pub use response_metadata::ResponseMetadata;
 pub use url_attributes::{UrlForm, url_attributes};
 pub use url_places::{
-    CssUrl, attribute_value, css_urls, page_text, refresh_url, sheet_text, srcset_urls,
+    CssUrl, attribute_value, css_urls, page_text, refresh_url, sheet_text, srcset_urls, tld,
 };
