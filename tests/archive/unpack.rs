@@ -57,6 +57,10 @@ pub(super) fn links(page: &str) -> Vec<String> {
             links.extend(candidate.split_whitespace().next().map(str::to_owned));
         }
     }
+    for styled in document.select(&Selector::parse("[style]").unwrap()) {
+        let urls = web::css_urls(styled.attr("style").unwrap(), true).into_iter();
+        links.extend(urls.map(|found| found.url));
+    }
     for style in document.select(&Selector::parse("style").unwrap()) {
         links.extend(css_links(&style.text().collect::<String>()));
     }

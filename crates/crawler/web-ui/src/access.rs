@@ -424,6 +424,22 @@ mod tests {
         assert_eq!(judge(&access, &Method::GET, "/", &[]), Err(Denied::Host));
     }
 
+    /// A page without an origin sends no cookie, and its URL may have a parameter `token`.
+    #[test]
+    fn a_capture_needs_its_key_in_place_of_the_token() {
+        let access = access("0.0.0.0:4000");
+        let key = access.replay_key().to_owned();
+        let target = format!("/replay/{key}/20261130050606/http://site.test/?token=x");
+        let host = ("host", "nas.local:4000");
+        let get = |target: &str, fields: &[_]| judge(&access, &Method::GET, target, fields);
+        assert_eq!(get(&target, &[host]), Ok(Granted::Read));
+        assert_eq!(get(&target, &[]), Err(Denied::Host));
+        let wrong = target.replace(&key, TOKEN);
+        assert_eq!(get(&wrong, &[host, COOKIE]), Err(Denied::ReplayKey));
+        let change = judge(&access, &Method::POST, &target, &[host]);
+        assert_eq!(change, Err(Denied::NoToken));
+    }
+
     #[test]
     fn a_change_needs_the_token_and_a_page_of_ours() {
         let access = access("127.0.0.1:4000");

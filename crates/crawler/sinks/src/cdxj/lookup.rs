@@ -72,3 +72,34 @@ fn read_line(input: &mut BufReader<File>, line: &mut Vec<u8>) -> io::Result<u64>
     let read = input.take(MAX_LINE as u64 + 1).read_until(b'\n', line)?;
     Ok(read as u64)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLACE: &str = r#"{"length": "5", "offset": 7, "filename": "a.warc.gz"}"#;
+
+    #[test]
+    fn a_search_ends_at_or_shortly_before_the_first_line_of_a_key() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("run");
+        // Keys of many lengths, some with several lines.
+        let key =
+            |number: usize| format!("com,a)/{:05}{}", number / 3, "x".repeat(number / 3 % 700));
+        let lines = (0..3_000).map(|number| format!("{} {:014} {PLACE}\n", key(number), number));
+        let text: String = lines.collect();
+        std::fs::write(&path, &text).unwrap();
+        let mut input = BufReader::new(File::open(&path).unwrap());
+        for number in (0..3_000).step_by(7) {
+            let start = format!("{} ", key(number));
+            seek(&mut input, text.len() as u64, start.as_bytes()).unwrap();
+            let place = usize::try_from(input.stream_position().unwrap()).unwrap();
+            let first = text.find(&start).unwrap();
+            assert!(
+                place <= first && first - place < 3 * STRETCH as usize,
+                "{start}"
+            );
+            assert!(place == 0 || text.as_bytes()[place - 1] == b'\n', "{start}");
+        }
+    }
+}

@@ -187,6 +187,12 @@ impl ReplayPage {
         format!("/page?url={}", encoded(&self.url))
     }
 
+    /// Returns true if a page is shown.
+    fn has_frame(&self) -> bool {
+        let mut pages = self.pages.iter();
+        pages.any(|page| matches!(page.content, ShownContent::Framed(_)))
+    }
+
     /// Returns the address of the words that differ from the original, if there is one.
     fn difference(&self) -> Option<String> {
         let is_pair = self.pages.len() > 1;

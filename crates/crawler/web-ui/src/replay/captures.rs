@@ -37,7 +37,8 @@ pub(crate) struct Capture {
 
 /// The record with the content of a capture.
 pub(crate) struct FoundCapture {
-    /// The URL of the content: that of the page, also after a redirect.
+    /// The URL that its links are relative to: that of the capture, even if the record with the
+    /// content is one of another URL.
     pub(crate) url: String,
     pub(crate) record: Record,
 }
@@ -67,7 +68,7 @@ pub(crate) fn find(
     keep: usize,
 ) -> Result<Option<Finding>, Refusal> {
     let (mut url, mut at) = (url.to_owned(), at);
-    let mut revisits = Vec::new();
+    let (mut revisits, mut revisited) = (Vec::new(), None);
     while revisits.len() <= MAX_REVISITS {
         let mut captures = captures_of(dashboard, &url)?;
         captures.retain(|capture| !revisits.contains(capture));
@@ -75,14 +76,26 @@ pub(crate) fn find(
         captures.truncate(MAX_TRIES);
         match first_step(dashboard, captures, keep)? {
             None => return Ok(None),
-            Some((_, Step::Finding(finding))) => return Ok(Some(finding)),
+            Some((_, Step::Finding(finding))) => return Ok(Some(of_revisit(finding, revisited))),
             Some((revisit, Step::Original(target, date))) => {
+                revisited.get_or_insert(url);
                 revisits.push(revisit);
                 (url, at) = (target, date);
             }
         }
     }
     Ok(None)
+}
+
+/// Returns what was found for the URL of a revisit.
+fn of_revisit(finding: Finding, revisited: Option<String>) -> Finding {
+    match (finding, revisited) {
+        (Finding::Content(found), Some(url)) => {
+            let record = found.record;
+            Finding::Content(Box::new(FoundCapture { url, record }))
+        }
+        (finding, _) => finding,
+    }
 }
 
 /// Returns the capture that is shown for a time.
