@@ -30,7 +30,7 @@ impl Replay {
 
     fn at(browser: Browser, serving: Running, url: &str) -> Self {
         let view = browser.get(&format!("/replay?url={url}"));
-        let frames = frames(&view);
+        let frames = view.frames();
         let captures = frames.last().unwrap().strip_suffix(url);
         Self {
             captures: captures.unwrap_or_else(|| panic!("{frames:?}")).to_owned(),
@@ -52,17 +52,6 @@ impl Replay {
         }
         answer
     }
-}
-
-/// Returns the addresses of the frames of a page.
-fn frames(page: &Answer) -> Vec<String> {
-    assert_eq!(page.status, 200, "{page:?}");
-    let document = scraper::Html::parse_document(&page.body);
-    let frames = scraper::Selector::parse("iframe[sandbox='']").unwrap();
-    let frames = document.select(&frames);
-    frames
-        .map(|frame| frame.attr("src").unwrap().to_owned())
-        .collect()
 }
 
 /// Crawls a site from `/`, with what its pages need.
@@ -250,7 +239,7 @@ fn a_duplicate_is_shown_next_to_its_original() {
     assert_eq!(dropped.visit(&two)["verdict"], "near-duplicate");
     let replay = Replay::of(&dropped, &one);
     let view = replay.browser.get(&format!("/replay?url={two}"));
-    let shown: Vec<String> = frames(&view);
+    let shown: Vec<String> = view.frames();
     assert_eq!(shown.len(), 1, "{shown:?}");
     assert!(shown[0].ends_with(&one), "{shown:?}");
     let text = view.text();
@@ -266,7 +255,7 @@ fn a_duplicate_is_shown_next_to_its_original() {
     let kept = crawl_of(&server, &["--concurrency=1", "--on-duplicate=keep"]);
     kept.complete();
     let replay = Replay::of(&kept, &one);
-    let shown = frames(&replay.browser.get(&format!("/replay?url={two}")));
+    let shown = replay.browser.get(&format!("/replay?url={two}")).frames();
     let shown: Vec<&str> = shown
         .iter()
         .map(|frame| &frame[replay.captures.len()..])
@@ -320,5 +309,5 @@ fn a_page_that_was_not_modified_has_the_content_of_its_earlier_capture() {
     // Its content is in the archive of the earlier crawl only, which is not served here.
     let mut serving = new.start_command(&["serve", "crawl"]);
     let view = Browser::at(&mut serving).get(&format!("/replay?url={url}"));
-    assert_eq!(frames(&view), [] as [String; 0]);
+    assert_eq!(view.frames(), [] as [String; 0]);
 }

@@ -125,4 +125,15 @@ impl Answer {
         let document = Html::parse_document(&self.body);
         document.root_element().text().collect()
     }
+
+    /// Returns the addresses of the frames of the page that allow nothing.
+    pub(crate) fn frames(&self) -> Vec<String> {
+        assert_eq!(self.status, 200, "{self:?}");
+        let document = Html::parse_document(&self.body);
+        let frames = Selector::parse("iframe[sandbox='']").unwrap();
+        let frames = document.select(&frames);
+        frames
+            .map(|frame| frame.attr("src").unwrap().to_owned())
+            .collect()
+    }
 }
