@@ -522,9 +522,9 @@ fn the_dashboard_replays_a_page_as_its_scripts_left_it() {
     crawl.complete();
     let mut serving = crawl.start_command(&["serve", "crawl"]);
     let browser = Browser::at(&mut serving);
-    let view = browser.get(&format!("/replay?url={}", server.url(HOST, "/0")));
+    let view = browser.get(&format!("/replay?url={}", route(&server, 1)));
     let frame = browser.get(&view.frames()[0]);
-    assert!(frame.text().contains(SMALL.text_of(0).trim()), "{frame:?}");
+    assert!(frame.text().contains(SMALL.text_of(1).trim()), "{frame:?}");
     for removed in ["Enable JavaScript", "<script"] {
         assert!(!frame.body.contains(removed), "{removed}: {frame:?}");
     }

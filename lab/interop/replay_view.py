@@ -11,6 +11,7 @@ nothing in the views.
 """
 
 import argparse
+import json
 import re
 import socket
 import struct
@@ -94,12 +95,14 @@ def answer(path, trap):
     """Returns status, type, body of a target; a redirect has its target as the body."""
     if path == "/":
         links = " ".join(f"<a href=/h/{number}>{number}</a>" for number in range(len(HOSTILE)))
-        return 200, "text/html", f"<title>Home</title><p>{prose('home', 150)}</p><a href=/p/1>1</a> {links}"
+        return 200, "text/html", f"<title>Home</title><p>{prose('home', 150)}</p><a href=/p/1>1</a> <a href=/twin/1>2</a> <a href=/twin/2>3</a> {links}"
     if found := re.fullmatch(r"/p/(\d+)", path):
         return 200, "text/html; charset=utf-8", page(int(found[1]))
     if found := re.fullmatch(r"/h/(\d+)", path):
         attack = HOSTILE[int(found[1])].format(trap=trap)
         return 200, "text/html", f"<!DOCTYPE html><title>Hostile {found[1]}</title><p>{prose(path, 150)}</p>{attack}"
+    if found := re.fullmatch(r"/twin/(\d)", path):
+        return 200, "text/html", f"<title>Twin</title><h1>Twin</h1><p>{prose('twin', 700)} Edition {found[1]}.</p><img src=/img/twin.png alt=twin>"
     if found := re.fullmatch(r"/inner/(\d+)", path):
         return 200, "text/html", f"<link rel=stylesheet href=/style/main.css?v=0><p>{prose(path, 100)}</p><img src=/img/inner-{found[1]}.png>"
     if found := re.fullmatch(r"/moved/(\d+)", path):
@@ -220,10 +223,17 @@ def requested(log):
 
 def crawled(crawler, site, directory):
     command = [
-        crawler, "--allow-private", "--delay", "0", "--delay-factor", "0", "--contact", "tests@example.org", "--quiet", "--page-requisites",
+        crawler, "--allow-private", "--delay", "0", "--delay-factor", "0", "--contact", "tests@example.org", "--quiet", "--page-requisites", "--on-duplicate", "keep",
         "--resolve", f"{HOST}:{site.server_port}:127.0.0.1", "--out", directory, site.url("/"),
     ]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+
+
+def duplicate(wish):
+    """Returns the path of the twin that repeats the other."""
+    exported = subprocess.run([wish.crawler, "export", str(wish.work)], capture_output=True, check=True, text=True)
+    urls = [row["url"] for row in map(json.loads, exported.stdout.splitlines()) if row["verdict"] == "near-duplicate"]
+    return next(urlsplit(url).path for url in urls if "/twin/" in url)
 
 
 def reached(site, trap):
@@ -286,7 +296,7 @@ def main():
         replay = Replay(browser, viewer.origin, findings)
         drawn = sum(looks_right(replay, site.url(f"/p/{number}"), number) for number in range(1, PAGES + 1))
         attacked(replay, site, trap)
-        views = {name: f"/replay?url={quote(site.url(path), safe='')}" for name, path in (("page", "/p/1"), ("absent", "/unknown"))}
+        views = {name: f"/replay?url={quote(site.url(path), safe='')}" for name, path in (("page", "/p/1"), ("duplicate", duplicate(wish)), ("absent", "/unknown"))}
         views_look_right(viewer, wish.axe.read_text(encoding="utf-8"), views.values(), findings)
         if wish.screenshots:
             pictures(viewer, wish.screenshots, views)

@@ -240,7 +240,8 @@ mod tests {
         let part = prop_oneof![
             4 => tag,
             1 => prop::sample::select(vec![
-                "<noscript>", "</noscript>", "<svg>", "</svg>", "<style>p{background:url(/a)}</style>",
+                "<noscript>", "</noscript>", "<svg>", "</svg>",
+                "<style>p{background:url(/a)}</style>",
                 "<p style='background:url(b)'>", "<style>@import 'c';", "<!--", "-->", "<template>",
                 "<script>'</script>", "<meta http-equiv=refresh content='0;url=/d'>", "<textarea>",
             ]).prop_map(str::to_owned),

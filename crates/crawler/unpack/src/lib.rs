@@ -8,8 +8,8 @@
 //!   file of their target if there is one, otherwise to its URL.
 //! - [`inert_html()`] removes scripts and everything else in a page that acts on its own.
 //!
-//! Invariant of the conversion of links: only links, the declared charset, and markup that would keep a browser from loading
-//! local files change.
+//! Invariant of the conversion of links: only links, the declared charset, and markup that would
+//! keep a browser from loading local files change.
 
 mod conversion;
 mod file_names;

@@ -15,7 +15,7 @@
 //! where the browser withholds that, by `Sec-Fetch-Site` (W3C, Fetch Metadata, section 2.3).
 //!
 //! Invariant: each response, also a refusal, has the headers of [`HEADERS`], or those of
-//! [`replay::HEADERS`] if a capture was requested.
+//! [`headers::HEADERS`] if a capture was requested.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -28,7 +28,7 @@ use axum::response::{IntoResponse, Response};
 use data_encoding::HEXLOWER;
 use thiserror::Error;
 
-use crate::replay::{self, address};
+use crate::replay::{address, headers};
 
 /// Minimum number of characters of a token that a user chooses.
 pub const MIN_TOKEN: usize = 16;
@@ -38,8 +38,8 @@ pub const MAX_TOKEN: usize = 256;
 /// The name of the token in the URL that is printed.
 const PARAMETER: &str = "token";
 
-/// The headers of all other responses. Only our own style sheet, script and icon are loaded, and other
-/// sites may not show a page of ours in a frame.
+/// The headers of all other responses. Only our own style sheet, script and icon are loaded, and
+/// other sites may not show a page of ours in a frame.
 const HEADERS: [(HeaderName, &str); 7] = [
     (
         header::CONTENT_SECURITY_POLICY,
@@ -338,7 +338,7 @@ pub(crate) async fn guard(
 ) -> Response {
     let judged = access.judge(request.method(), request.uri(), request.headers());
     let headers = match address::key_in(request.uri().path()) {
-        Some(_key) => replay::HEADERS,
+        Some(_key) => headers::HEADERS,
         None => HEADERS,
     };
     let mut response = match judged {

@@ -14,8 +14,8 @@
 //! - `caps` has the bounds.
 //!
 //! Invariants: text from the web is always escaped by the templates, except our own SVG and style
-//! sheet. A page refers only to itself, to our own files and to captures. The same statistics make the same
-//! bytes.
+//! sheet; only `replay` answers with markup from the web. A page refers only to itself, to our own
+//! files and to captures. The same statistics make the same bytes.
 
 pub mod caps;
 mod charts;

@@ -9,12 +9,12 @@
 //! origin and no script, and may load captures only. The dashboard shows them in a frame, which it
 //! allows to show nothing else, so that no link leaves the archive either.
 //!
-//! Invariant: nothing here opens a connection, and every answer has [`HEADERS`].
+//! Invariant: nothing here opens a connection, and every answer has [`headers::HEADERS`].
 
 pub(crate) mod address;
 pub(crate) mod captures;
 mod content;
-mod headers;
+pub(crate) mod headers;
 mod range;
 
 use std::sync::Arc;
@@ -30,7 +30,6 @@ use self::address::ReplayAddress;
 use self::captures::Finding;
 use self::content::Content;
 pub(crate) use self::content::Presentation;
-pub(crate) use self::headers::HEADERS;
 use crate::caps;
 use crate::dashboard::Dashboard;
 use crate::dashboard::frame::{Html, Refusal};
@@ -82,7 +81,7 @@ fn answer(dashboard: &Dashboard, asked: &Request) -> Result<Response, Refusal> {
     let found = match captures::find(dashboard, &asked.url, asked.at, MAX_BODY) {
         Ok(found) => found,
         Err(Refusal::Unavailable(reason)) => {
-            return absent(dashboard, asked, StatusCode::SERVICE_UNAVAILABLE, reason);
+            return absent(dashboard, asked, StatusCode::SERVICE_UNAVAILABLE, &reason);
         }
         Err(fault) => return Err(fault),
     };
@@ -96,10 +95,10 @@ fn answer(dashboard: &Dashboard, asked: &Request) -> Result<Response, Refusal> {
                 Ok(framed(asked))
             }
             Ok(content) => shown(dashboard, asked, &capture.url, content),
-            Err(reason) => absent(dashboard, asked, StatusCode::NOT_FOUND, reason),
+            Err(reason) => absent(dashboard, asked, StatusCode::NOT_FOUND, &reason),
         },
         None => {
-            let reason = "The archive of this crawl has no capture of this URL.".to_owned();
+            let reason = "The archive of this crawl has no capture of this URL.";
             absent(dashboard, asked, StatusCode::NOT_FOUND, reason)
         }
     }
@@ -118,7 +117,7 @@ fn shown(
     let is_download = content.presentation == Presentation::Download;
     let bytes = match content.rewritten(url, &link) {
         Ok(bytes) => bytes,
-        Err(reason) => return absent(dashboard, asked, StatusCode::NOT_FOUND, reason),
+        Err(reason) => return absent(dashboard, asked, StatusCode::NOT_FOUND, &reason),
     };
     let mut response = range::response(status, bytes, asked.range.as_deref());
     let headers = response.headers_mut();
@@ -143,7 +142,7 @@ fn absent(
     dashboard: &Dashboard,
     asked: &Request,
     status: StatusCode,
-    reason: String,
+    reason: &str,
 ) -> Result<Response, Refusal> {
     if asked.fills_window {
         return Ok(framed(asked));
@@ -160,7 +159,7 @@ fn absent(
     });
     let page = Html::of(&AbsentPage {
         url: cut(&asked.url, caps::ADDRESS),
-        reason: cut(&reason, caps::REASON),
+        reason: cut(reason, caps::REASON),
         original,
     })?;
     Ok((status, page).into_response())

@@ -1,8 +1,8 @@
 //! The web server of the dashboard: its routes, and the socket that they are served from.
 //!
-//! `access.rs` decides about each request first; `dashboard`, `controls`, `metrics`, `live`
-//! and `replay` answer; `connections.rs` bounds what slow clients cost. This crate is the only one that knows
-//! axum.
+//! `access.rs` decides about each request first; `dashboard`, `controls`, `metrics`, `live` and
+//! `replay` answer; `connections.rs` bounds what slow clients cost. This crate is the only one that
+//! knows axum.
 
 mod connections;
 mod shares;

@@ -11,8 +11,8 @@ pub(crate) const HEADERS: [(HeaderName, &str); 7] = [
     (
         header::CONTENT_SECURITY_POLICY,
         "default-src 'none'; img-src 'self' data: blob:; style-src 'self' data: 'unsafe-inline'; \
-         font-src 'self' data:; media-src 'self' data: blob:; frame-src 'self'; object-src 'self'; base-uri 'none'; \
-         form-action 'none'; sandbox",
+         font-src 'self' data:; media-src 'self' data: blob:; frame-src 'self'; \
+         object-src 'self'; base-uri 'none'; form-action 'none'; sandbox",
     ),
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (header::REFERRER_POLICY, "no-referrer"),
