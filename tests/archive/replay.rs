@@ -71,8 +71,10 @@ fn urls_in(answer: &Answer) -> Vec<String> {
     if answer.head.contains("content-type: text/css") {
         return css_links(&answer.body);
     }
-    let is_page = answer.head.contains("content-type: text/html");
-    is_page.then(|| links(&answer.body)).unwrap_or_default()
+    match answer.head.contains("content-type: text/html") {
+        true => links(&answer.body),
+        false => Vec::new(),
+    }
 }
 
 #[test]
