@@ -146,6 +146,7 @@ fn dependencies_point_down_and_siblings_do_not_know_each_other() {
                 "sinks",
                 "statistics",
                 "store",
+                "unpack",
                 "web",
             ],
         ),

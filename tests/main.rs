@@ -106,6 +106,7 @@ mod archive {
     mod forms; // every form of archive and every command on it
     mod options; // sizes, names and digests of files
     mod records; // records against what the server sent
+    mod replay; // archived pages in the dashboard
     mod search; // the search index
     mod unpack; // pages as files
     mod wacz; // WACZ packages

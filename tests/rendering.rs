@@ -515,6 +515,22 @@ fn a_killed_crawl_leaves_no_browser_and_loses_no_page() {
 }
 
 #[test]
+#[cfg_attr(not(has_chromium), ignore = "Chromium is not installed")]
+fn the_dashboard_replays_a_page_as_its_scripts_left_it() {
+    let server = Server::spawn_thread(SMALL.site());
+    let crawl = crawl(&server);
+    crawl.complete();
+    let mut serving = crawl.start_command(&["serve", "crawl"]);
+    let browser = Browser::at(&mut serving);
+    let view = browser.get(&format!("/replay?url={}", route(&server, 1)));
+    let frame = browser.get(&view.frames()[0]);
+    assert!(frame.text().contains(SMALL.text_of(1).trim()), "{frame:?}");
+    for removed in ["Enable JavaScript", "<script"] {
+        assert!(!frame.body.contains(removed), "{removed}: {frame:?}");
+    }
+}
+
+#[test]
 fn a_missing_browser_is_an_error_that_names_the_remedy() {
     let server = Server::spawn_thread(SMALL.site());
     let crawl = crawl(&server).with(&["--browser", "/nowhere/chromium"]);

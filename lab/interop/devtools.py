@@ -26,8 +26,8 @@ PICTURES = "[...document.images].filter(image => image.getAttribute('src') || im
 class Browser:
     """Chromium with its DevTools on loopback. It can reach loopback only."""
 
-    def __init__(self, scratch):
-        self.scratch, self.last, self.events = Path(scratch), 0, []
+    def __init__(self, scratch, *options):
+        self.scratch, self.options, self.last, self.events = Path(scratch), options, 0, []
         self.has_script = True
 
     def __enter__(self):
@@ -45,7 +45,7 @@ class Browser:
             "--disable-features=OptimizationHints,MediaRouter,Translate,AutofillServerCommunication,CertificateTransparencyComponentUpdater",
             "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
             f"--user-data-dir={self.scratch / 'profile'}", "--remote-debugging-port=0", "--remote-allow-origins=*",
-            *(["--no-sandbox"] if os.getuid() == 0 else []), "about:blank",
+            *(["--no-sandbox"] if os.getuid() == 0 else []), *self.options, "about:blank",
         ]
         environment = {"PATH": os.environ["PATH"], "HOME": str(home), "LANG": "C.UTF-8"}
         self.program = subprocess.Popen(
@@ -74,9 +74,11 @@ class Browser:
         self.program.wait()
         self.drain.wait()
 
-    def call(self, method, **parameters):
+    def call(self, method, session=None, **parameters):
+        """Calls a method of the tab, or of the frame with this session."""
         self.last += 1
-        self.socket.send(json.dumps({"id": self.last, "method": method, "params": parameters}))
+        of_frame = {"sessionId": session} if session else {}
+        self.socket.send(json.dumps({"id": self.last, "method": method, "params": parameters} | of_frame))
         while True:
             message = json.loads(self.socket.recv())
             if message.get("id") == self.last:
@@ -100,8 +102,8 @@ class Browser:
         self.run(f"Promise.all({PICTURES}.map(image => image.decode().catch(() => 0))).then(() => true)")
         self.run("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))")
 
-    def run(self, script):
-        answer = self.call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
+    def run(self, script, session=None):
+        answer = self.call("Runtime.evaluate", session, expression=script, returnByValue=True, awaitPromise=not session)
         if "exceptionDetails" in answer:
             raise RuntimeError(f"{script}: {answer['exceptionDetails']}")
         return answer["result"].get("value")

@@ -158,6 +158,13 @@ judge "$python" lab/interop/dashboard.py "$work/dashboard" --crawler "$crawler" 
     --screenshots "$work/screenshots"
 
 echo
+echo "### Archived pages in the dashboard, in the same browser"
+rm -rf "$work/replay"
+judge "$python" lab/interop/replay_view.py "$work/replay" --crawler "$crawler" \
+    --axe "$(dirname "$python")"/../lib/python3*/site-packages/axe_playwright_python/axe.min.js \
+    --screenshots "$work/screenshots"
+
+echo
 echo "### Real documents"
 places=()
 directories=$(lab/interop/documents.sh $documents "$work/documents")

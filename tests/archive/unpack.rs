@@ -42,7 +42,7 @@ fn files(directory: &Path) -> BTreeMap<String, Vec<u8>> {
 }
 
 /// Returns the URLs in a page: those of attributes, of `srcset`, and of CSS.
-fn links(page: &str) -> Vec<String> {
+pub(super) fn links(page: &str) -> Vec<String> {
     let mut links = Vec::new();
     let document = Html::parse_document(page);
     for element in document.select(&Selector::parse("*").unwrap()) {
@@ -57,19 +57,23 @@ fn links(page: &str) -> Vec<String> {
             links.extend(candidate.split_whitespace().next().map(str::to_owned));
         }
     }
+    for styled in document.select(&Selector::parse("[style]").unwrap()) {
+        let urls = web::css_urls(styled.attr("style").unwrap(), true).into_iter();
+        links.extend(urls.map(|found| found.url));
+    }
     for style in document.select(&Selector::parse("style").unwrap()) {
         links.extend(css_links(&style.text().collect::<String>()));
     }
     links
 }
 
-fn css_links(css: &str) -> Vec<String> {
+pub(super) fn css_links(css: &str) -> Vec<String> {
     let urls = web::css_urls(css, false).into_iter();
     urls.map(|found| found.url).collect()
 }
 
 /// Returns the URLs of the pages and files in the archive of a crawl, without redirects.
-fn kept(crawl: &Crawl) -> BTreeSet<String> {
+pub(super) fn kept(crawl: &Crawl) -> BTreeSet<String> {
     let records = crawl.records().into_iter();
     let kept = records.filter(|record| {
         let is_answer = record.kind() == "response";

@@ -57,7 +57,12 @@ impl Browser {
 
     /// Asks for a page.
     pub(crate) fn get(&self, target: &str) -> Answer {
-        self.send("GET", target, "")
+        self.get_with(target, &[])
+    }
+
+    /// Asks for a page with further header fields.
+    pub(crate) fn get_with(&self, target: &str, fields: &[&str]) -> Answer {
+        self.send("GET", target, fields, "")
     }
 
     /// Asks for a page until it has these words: figures may be half a second old.
@@ -72,7 +77,7 @@ impl Browser {
 
     /// Sends a form.
     pub(crate) fn post(&self, target: &str, form: &str) -> Answer {
-        self.send("POST", target, form)
+        self.send("POST", target, &[], form)
     }
 
     /// Orders a change: sends its form, and the one of the preview.
@@ -91,13 +96,14 @@ impl Browser {
         assert_eq!(written.status, 303, "{written:?}");
     }
 
-    fn send(&self, method: &str, target: &str, form: &str) -> Answer {
+    fn send(&self, method: &str, target: &str, fields: &[&str], form: &str) -> Answer {
         let (address, cookie) = (&self.address, &self.cookie);
         let mut stream = TcpStream::connect(address).unwrap();
+        let fields: String = fields.iter().map(|field| format!("{field}\r\n")).collect();
         let request = format!(
             "{method} {target} HTTP/1.1\r\nHost: {address}\r\nOrigin: http://{address}\r\n\
              Cookie: {cookie}\r\nContent-Type: application/x-www-form-urlencoded\r\n\
-             Content-Length: {}\r\nConnection: close\r\n\r\n{form}",
+             {fields}Content-Length: {}\r\nConnection: close\r\n\r\n{form}",
             form.len()
         );
         stream.write_all(request.as_bytes()).unwrap();
@@ -118,5 +124,16 @@ impl Answer {
     pub(crate) fn text(&self) -> String {
         let document = Html::parse_document(&self.body);
         document.root_element().text().collect()
+    }
+
+    /// Returns the addresses of the frames of the page that allow nothing.
+    pub(crate) fn frames(&self) -> Vec<String> {
+        assert_eq!(self.status, 200, "{self:?}");
+        let document = Html::parse_document(&self.body);
+        let frames = Selector::parse("iframe[sandbox='']").unwrap();
+        let frames = document.select(&frames);
+        frames
+            .map(|frame| frame.attr("src").unwrap().to_owned())
+            .collect()
     }
 }

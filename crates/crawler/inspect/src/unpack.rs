@@ -18,7 +18,7 @@ use serde::Serialize;
 use settings::machine;
 use sinks::warc::{ReadFault, Record, WarcStream};
 use unpack::{FileKind, LinkCounts, rewrite_css, rewrite_html};
-use web::{Body, Decoding, page_text, sheet_text};
+use web::{Body, Decoding, page_text, sheet_text, tld};
 
 use self::captures::{Targets, UnpackedFile};
 use super::archives::inputs::{self, Input, Purpose};
@@ -303,11 +303,4 @@ impl Content {
         let decoded = web::decode(&self.headers, &self.body, most);
         (!decoded.truncated).then_some(decoded.bytes)
     }
-}
-
-/// Returns the last label of the host of a URL.
-fn tld(url: &str) -> Option<&str> {
-    let (_, rest) = url.split_once("//")?;
-    let host = rest.split(['/', ':', '?']).next()?;
-    host.rsplit('.').next()
 }

@@ -8,6 +8,7 @@
 //!   [`index_files`] indexes WARC files of any crawler.
 //! - `post` extends the key of a response to POST by the body of its request.
 //! - `line_sorter` sorts lines of several indexes in bounded memory.
+//! - [`captures_of`] finds the captures of one URL.
 //! - [`CdxjReader`] reads any index; [`Comparison`] compares an index with its archive.
 //!
 //! **The index is a function of the archive**: a lost index is rebuilt byte for byte.
@@ -22,6 +23,7 @@ mod indexed;
 pub(crate) mod json;
 pub(crate) mod line_sorter;
 pub(crate) mod lines;
+mod lookup;
 mod manifest;
 mod neighbours;
 pub(crate) mod post;
@@ -37,3 +39,4 @@ pub use index::{INDEX, IndexCounts, MEMORY, is_manifest, make_again, remove, str
 pub use indexed::Indexed;
 pub use line_sorter::SortedLines;
 pub use lines::{CdxjReader, SkippedLines};
+pub use lookup::captures_of;

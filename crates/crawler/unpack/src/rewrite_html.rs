@@ -25,7 +25,7 @@ const GUARDS: [&str; 2] = ["crossorigin", "integrity"];
 /// A page that cannot be rewritten, because its markup exceeds the limits of the rewriter.
 #[derive(Debug, thiserror::Error)]
 #[error("the page cannot be rewritten")]
-pub struct UnreadableHtml(#[source] RewritingError);
+pub struct UnreadableHtml(#[source] pub(crate) RewritingError);
 
 /// Converts the links of a page at `url`. `file_of` returns the link to the file of a URL, and
 /// receives URLs without a fragment. `<base>` is removed, as relative links no longer depend on it;
@@ -98,7 +98,7 @@ fn base_of(html: &str) -> Result<Option<String>, UnreadableHtml> {
     Ok(base)
 }
 
-fn value(element: &Element<'_, '_>, name: &str) -> Option<String> {
+pub(crate) fn value(element: &Element<'_, '_>, name: &str) -> Option<String> {
     let raw = element.get_attribute(name)?;
     Some(attribute_value(&raw).into_owned())
 }

@@ -5,6 +5,7 @@
 //! | any, on loopback | a `Host` that is our address |
 //! | any, beyond loopback | the token |
 //! | a change (`POST`) | the token, and that one of our own pages sent it |
+//! | a capture (`/replay/KEY/…`) | the key in its address, in place of the token |
 //!
 //! A page under another name that resolves to 127.0.0.1 (DNS rebinding) has another `Host`.
 //!
@@ -13,7 +14,8 @@
 //! (RFC 6750, section 2.1). A page of ours is recognised by its `Origin` (RFC 6454, section 7), or,
 //! where the browser withholds that, by `Sec-Fetch-Site` (W3C, Fetch Metadata, section 2.3).
 //!
-//! Invariant: each response, also a refusal, has the headers of [`HEADERS`].
+//! Invariant: each response, also a refusal, has the headers of [`HEADERS`], or those of
+//! [`headers::HEADERS`] if a capture was requested.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -26,6 +28,8 @@ use axum::response::{IntoResponse, Response};
 use data_encoding::HEXLOWER;
 use thiserror::Error;
 
+use crate::replay::{address, headers};
+
 /// Minimum number of characters of a token that a user chooses.
 pub const MIN_TOKEN: usize = 16;
 /// Maximum number of characters of such a token.
@@ -34,8 +38,8 @@ pub const MAX_TOKEN: usize = 256;
 /// The name of the token in the URL that is printed.
 const PARAMETER: &str = "token";
 
-/// The headers of all responses. Only our own style sheet, script and icon are loaded, and other
-/// sites may not show a page of ours in a frame.
+/// The headers of all other responses. Only our own style sheet, script and icon are loaded, and
+/// other sites may not show a page of ours in a frame.
 const HEADERS: [(HeaderName, &str); 7] = [
     (
         header::CONTENT_SECURITY_POLICY,
@@ -117,12 +121,16 @@ impl Token {
         &self.text
     }
 
-    /// Compares in a time that does not depend on the place of the first difference.
     fn is(&self, given: &str) -> bool {
-        let (own, given) = (self.text.as_bytes(), given.as_bytes());
-        let differences = own.iter().zip(given).map(|(one, other)| one ^ other);
-        own.len() == given.len() && differences.fold(0, |all, bits| all | bits) == 0
+        is_same(&self.text, given)
     }
+}
+
+/// Compares in a time that does not depend on the place of the first difference.
+fn is_same(own: &str, given: &str) -> bool {
+    let (own, given) = (own.as_bytes(), given.as_bytes());
+    let differences = own.iter().zip(given).map(|(one, other)| one ^ other);
+    own.len() == given.len() && differences.fold(0, |all, bits| all | bits) == 0
 }
 
 impl fmt::Debug for Token {
@@ -139,6 +147,7 @@ pub(crate) struct Access {
     /// unknown and each request needs the token.
     hosts: Vec<String>,
     cookie: String,
+    replay_key: String,
 }
 
 /// A refusal, with the sentence that the sender reads.
@@ -155,13 +164,19 @@ pub(crate) enum Denied {
     WrongToken,
     #[error("a change must come from a page of this dashboard")]
     Origin,
+    #[error(
+        "this address of an archived page is no longer valid: open the page from the dashboard"
+    )]
+    ReplayKey,
 }
 
 impl Denied {
     const fn status(self) -> StatusCode {
         match self {
             Self::Host => StatusCode::MISDIRECTED_REQUEST,
-            Self::NoToken | Self::WrongToken | Self::Origin => StatusCode::FORBIDDEN,
+            Self::NoToken | Self::WrongToken | Self::Origin | Self::ReplayKey => {
+                StatusCode::FORBIDDEN
+            }
         }
     }
 }
@@ -196,11 +211,17 @@ impl Access {
             }
         }
         Self {
+            replay_key: address::key_of(token.as_str()),
             token,
             hosts,
             // Cookies do not know ports (RFC 6265, section 8.5).
             cookie: format!("crawler-{port}"),
         }
+    }
+
+    /// Returns the key in the addresses of captures.
+    pub(crate) fn replay_key(&self) -> &str {
+        &self.replay_key
     }
 
     /// Judges a request.
@@ -216,6 +237,13 @@ impl Access {
             return Err(Denied::Host);
         }
         let reads = matches!(*method, Method::GET | Method::HEAD);
+        if let Some(given) = address::key_in(uri.path()).filter(|_| reads) {
+            // The archived URL may have a parameter of the same name as our token.
+            return match is_same(&self.replay_key, given) {
+                true => Ok(Granted::Read),
+                false => Err(Denied::ReplayKey),
+            };
+        }
         if let Some(given) = token_in(uri).filter(|_| reads) {
             return match self.token.is(given) {
                 true => Ok(Granted::Enter),
@@ -309,6 +337,10 @@ pub(crate) async fn guard(
     next: Next,
 ) -> Response {
     let judged = access.judge(request.method(), request.uri(), request.headers());
+    let headers = match address::key_in(request.uri().path()) {
+        Some(_key) => headers::HEADERS,
+        None => HEADERS,
+    };
     let mut response = match judged {
         Err(denied) => denied.into_response(),
         Ok(Granted::Enter) => access.enter(request.uri()),
@@ -317,7 +349,7 @@ pub(crate) async fn guard(
             next.run(request).await
         }
     };
-    for (name, value) in HEADERS {
+    for (name, value) in headers {
         // A view may have a stricter or looser one of its own.
         let headers = response.headers_mut();
         headers
@@ -390,6 +422,22 @@ mod tests {
             Err(Denied::Host)
         );
         assert_eq!(judge(&access, &Method::GET, "/", &[]), Err(Denied::Host));
+    }
+
+    /// A page without an origin sends no cookie, and its URL may have a parameter `token`.
+    #[test]
+    fn a_capture_needs_its_key_in_place_of_the_token() {
+        let access = access("0.0.0.0:4000");
+        let key = access.replay_key().to_owned();
+        let target = format!("/replay/{key}/20261130050606/http://site.test/?token=x");
+        let host = ("host", "nas.local:4000");
+        let get = |target: &str, fields: &[_]| judge(&access, &Method::GET, target, fields);
+        assert_eq!(get(&target, &[host]), Ok(Granted::Read));
+        assert_eq!(get(&target, &[]), Err(Denied::Host));
+        let wrong = target.replace(&key, TOKEN);
+        assert_eq!(get(&wrong, &[host, COOKIE]), Err(Denied::ReplayKey));
+        let change = judge(&access, &Method::POST, &target, &[host]);
+        assert_eq!(change, Err(Denied::NoToken));
     }
 
     #[test]

@@ -53,6 +53,8 @@ pub const HITS: usize = 500;
 pub const HITS_OF_A_PAGE: usize = 20;
 /// Header fields of an archived response.
 pub const HEADERS: usize = 100;
+/// Captures of a page that are linked, the newest first.
+pub const CAPTURES: usize = 50;
 /// Bytes of a URL in the dashboard, which is whole in nearly all cases, so that it can be a link.
 pub const ADDRESS: usize = 2_000;
 /// Bytes of a reason that is shown alone on a page.

@@ -23,6 +23,7 @@ pub(crate) mod in_flight;
 pub(crate) mod overview;
 pub(crate) mod page;
 pub(crate) mod problems;
+pub(crate) mod replay;
 pub(crate) mod search;
 pub(crate) mod selection;
 pub(crate) mod similar;
@@ -51,6 +52,9 @@ use crate::report::Setting;
 
 /// Questions that read the whole journal, at a time: each takes seconds of a large crawl.
 const SLOW_QUESTIONS: usize = 1;
+
+/// Captures that are read and rewritten at a time: each may take some hundred megabytes.
+const REPLAYED: usize = 4;
 
 /// The crawl that a dashboard shows.
 pub struct WatchedCrawl {
@@ -144,18 +148,23 @@ pub(crate) struct Dashboard {
     pub(crate) clock: Clock,
     /// Held from the reading of control.toml to its replacement.
     pub(crate) write_lock: Mutex<()>,
+    /// The secret in the addresses of captures.
+    pub(crate) replay_key: String,
     slow_questions: Arc<Semaphore>,
+    replayed: Arc<Semaphore>,
 }
 
 impl Dashboard {
-    pub(crate) fn new(crawl: WatchedCrawl, clock: Clock) -> Arc<Self> {
+    pub(crate) fn new(crawl: WatchedCrawl, clock: Clock, replay_key: String) -> Arc<Self> {
         Arc::new(Self {
             figures: LiveStatistics::of(crawl.state.clone()),
             urls_in_flight: UrlsInFlight::default(),
             crawl,
             clock,
             write_lock: Mutex::new(()),
+            replay_key,
             slow_questions: Arc::new(Semaphore::new(SLOW_QUESTIONS)),
+            replayed: Arc::new(Semaphore::new(REPLAYED)),
         })
     }
 
@@ -174,7 +183,23 @@ impl Dashboard {
         self: &Arc<Self>,
         answer: impl FnOnce(&Self) -> Result<T, Refusal> + Send + 'static,
     ) -> Result<T, Refusal> {
-        let turn = Arc::clone(&self.slow_questions).acquire_owned().await;
+        self.answer_in_turn(&self.slow_questions, answer).await
+    }
+
+    /// Answers with a capture, a bounded number at a time.
+    pub(crate) async fn replay<T: Send + 'static>(
+        self: &Arc<Self>,
+        answer: impl FnOnce(&Self) -> Result<T, Refusal> + Send + 'static,
+    ) -> Result<T, Refusal> {
+        self.answer_in_turn(&self.replayed, answer).await
+    }
+
+    async fn answer_in_turn<T: Send + 'static>(
+        self: &Arc<Self>,
+        turns: &Arc<Semaphore>,
+        answer: impl FnOnce(&Self) -> Result<T, Refusal> + Send + 'static,
+    ) -> Result<T, Refusal> {
+        let turn = Arc::clone(turns).acquire_owned().await;
         let turn = turn.map_err(|_closed| Refusal::Fault)?;
         self.answer(move |dashboard| {
             let answer = answer(dashboard);

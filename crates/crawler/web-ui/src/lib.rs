@@ -9,12 +9,13 @@
 //!   module for each view, `controls` writes control.toml, `live` says when statistics changed, and
 //!   `metrics` has them for monitoring. `live_statistics` follow the journal, `in_flight`
 //!   finds URLs in it, and `machine` reads the rest.
+//! - `replay` serves captures of the archive, which the dashboard shows in a frame.
 //! - `charts` draws SVG; `format` writes numbers, sizes, times and text from the web.
 //! - `caps` has the bounds.
 //!
 //! Invariants: text from the web is always escaped by the templates, except our own SVG and style
-//! sheet. A page refers only to itself and to our own files. The same statistics make the same
-//! bytes.
+//! sheet; only `replay` answers with markup from the web. A page refers only to itself, to our own
+//! files and to captures. The same statistics make the same bytes.
 
 pub mod caps;
 mod charts;
@@ -37,6 +38,7 @@ mod live_statistics;
 mod machine;
 mod metrics;
 mod min_delays;
+mod replay;
 mod server;
 
 pub use access::{MAX_TOKEN, MIN_TOKEN, Token, TokenError};

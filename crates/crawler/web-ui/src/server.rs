@@ -1,8 +1,8 @@
 //! The web server of the dashboard: its routes, and the socket that they are served from.
 //!
-//! `access.rs` decides about each request first; `dashboard`, `controls`, `metrics` and `live`
-//! answer; `connections.rs` bounds what slow clients cost. This crate is the only one that knows
-//! axum.
+//! `access.rs` decides about each request first; `dashboard`, `controls`, `metrics`, `live` and
+//! `replay` answer; `connections.rs` bounds what slow clients cost. This crate is the only one that
+//! knows axum.
 
 mod connections;
 mod shares;
@@ -26,10 +26,10 @@ use crate::access::{self, Access, Token};
 use crate::dashboard::frame::Refusal;
 use crate::dashboard::{
     Dashboard, WatchedCrawl, cluster, difference, duplicates, hosts, in_flight, overview, page,
-    problems, search, similar, skipped,
+    problems, replay as replay_view, search, similar, skipped,
 };
 use crate::live::{self, Places};
-use crate::{controls, metrics};
+use crate::{controls, metrics, replay};
 
 /// Bytes of the body of a request.
 const MAX_BODY: usize = 64 << 10;
@@ -152,6 +152,8 @@ fn router(crawl: WatchedCrawl, clock: Clock, access: Access) -> Router {
         .route("/page", get(page::show))
         .route("/similar", get(similar::show))
         .route("/difference", get(difference::show))
+        .route("/replay", get(replay_view::show))
+        .route("/replay/{*capture}", get(replay::show))
         .route("/controls", get(controls::show).post(controls::write))
         .route("/controls/preview", post(controls::preview))
         .route("/metrics", get(metrics::show))
@@ -159,6 +161,7 @@ fn router(crawl: WatchedCrawl, clock: Clock, access: Access) -> Router {
     let views = views.merge(files);
     let views = views.layer(middleware::from_fn(in_time));
     let events = Router::new().route("/events", get(live::events));
+    let dashboard = Dashboard::new(crawl, clock, access.replay_key().to_owned());
     views
         .merge(events)
         .fallback(|| async { Refusal::NoSuchPage })
@@ -168,7 +171,7 @@ fn router(crawl: WatchedCrawl, clock: Clock, access: Access) -> Router {
             Arc::new(access),
             access::guard,
         ))
-        .with_state(Dashboard::new(crawl, clock))
+        .with_state(dashboard)
 }
 
 async fn file(media: &'static str, text: &'static str) -> impl IntoResponse {

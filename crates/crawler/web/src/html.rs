@@ -83,5 +83,5 @@ pub use response_metadata::ResponseMetadata;
 pub use shared_lines::SharedLines;
 pub use url_attributes::{UrlForm, url_attributes};
 pub use url_places::{
-    CssUrl, attribute_value, css_urls, page_text, refresh_url, sheet_text, srcset_urls,
+    CssUrl, attribute_value, css_urls, page_text, refresh_url, sheet_text, srcset_urls, tld,
 };

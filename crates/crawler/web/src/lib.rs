@@ -53,7 +53,7 @@ pub use crate::html::{
 };
 pub use crate::html::{
     CssUrl, LazyValue, UrlForm, attribute_value, css_urls, is_preview, lazy_value, page_text,
-    refresh_url, sheet_text, srcset_urls, url_attributes,
+    refresh_url, sheet_text, srcset_urls, tld, url_attributes,
 };
 pub use crate::html::{TextLanguage, text_language};
 

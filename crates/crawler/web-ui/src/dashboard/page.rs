@@ -19,7 +19,6 @@ use crate::caps;
 use crate::dashboard::frame::{Frame, Html, Refusal, Tab};
 use crate::filters;
 use crate::format::{self, cut};
-use crate::live_statistics::Look;
 use crate::paging::encoded;
 
 /// The question: a URL.
@@ -81,6 +80,8 @@ struct PagePage {
     has_signature: bool,
     /// True if it was not archived as a duplicate of another page.
     may_be_distinct: bool,
+    /// True if there is something to look at: a capture, or its original's.
+    may_be_shown: bool,
 }
 
 /// All that one look at the statistics finds about a page.
@@ -122,19 +123,15 @@ fn visited(
     granted: Granted,
     url: &PageUrl,
 ) -> Result<Option<Html>, Refusal> {
-    let find = |look: &Look<'_>, url: &PageUrl| Found {
+    let found = dashboard.look(|look| Found {
         frame: dashboard.frame(Tab::Elsewhere, granted, look),
         position: look.statistics.position_of(url),
-    };
-    let found = dashboard.look(|look| find(look, url));
+    });
     let Some(visit) = visit_at(dashboard, found.position, url)? else {
         return Ok(None);
     };
     let original = match &visit.duplicate_of {
-        Some(original) if !visit.of_earlier => {
-            let position = dashboard.look(|look| look.statistics.position_of(original));
-            visit_at(dashboard, position, original)?
-        }
+        Some(original) if !visit.of_earlier => visit_of(dashboard, original)?,
         _ => None,
     };
     let place = visit.warc_file.as_deref().zip(visit.warc_offset);
@@ -169,6 +166,7 @@ fn visited(
         cluster: cluster_of(dashboard, &visit)?,
         has_signature: visit.fate.is_original(),
         may_be_distinct: is_not_archived(&visit),
+        may_be_shown: visit.kept || visit.duplicate_of.is_some(),
     };
     Html::of(&page).map(Some)
 }
@@ -193,6 +191,7 @@ fn unvisited(dashboard: &Dashboard, granted: Granted, url: &PageUrl) -> Result<H
         cluster: None,
         has_signature: false,
         may_be_distinct: false,
+        may_be_shown: false,
     })
 }
 
@@ -203,6 +202,15 @@ pub(crate) fn is_not_archived(visit: &VisitRecord) -> bool {
     visit.fate.is_duplicate()
         && !visit.kept
         && original.is_some_and(|original| *original != visit.url)
+}
+
+/// Returns the last visit of a URL, if it was visited.
+pub(crate) fn visit_of(
+    dashboard: &Dashboard,
+    url: &PageUrl,
+) -> Result<Option<VisitRecord>, Refusal> {
+    let position = dashboard.look(|look| look.statistics.position_of(url));
+    visit_at(dashboard, position, url)
 }
 
 /// Returns the visit at a position of the journal, if it is one of this URL: two URLs may have one

@@ -39,6 +39,27 @@ async fn every_answer_has_the_security_headers() {
 }
 
 #[tokio::test]
+async fn a_capture_needs_its_key_and_can_do_nothing() {
+    let served = Served::of(CrawlFixture::saying("x")).await;
+    for target in [
+        "/replay/key/20261130050606/http://site.test/",
+        "/replay/key",
+        "/replay/",
+    ] {
+        let answer = served.get_as_owner(target).await;
+        assert_eq!(answer.status, 403, "{target}: {answer:?}");
+        let policy = answer.header("content-security-policy").unwrap();
+        assert!(policy.starts_with("default-src 'none'; "), "{policy}");
+        assert!(policy.ends_with("; sandbox"), "{policy}");
+        assert!(!policy.contains("allow-"), "{policy}");
+        assert_eq!(answer.header("referrer-policy"), Some("no-referrer"));
+    }
+    let wrong = served.get("/replay?url=http://site.test/&at=2026").await;
+    assert_eq!(wrong.status, 400, "{wrong:?}");
+    assert!(wrong.text().contains("14 digits"), "{wrong:?}");
+}
+
+#[tokio::test]
 async fn a_page_has_no_inline_script_and_refers_to_our_own_files_only() {
     let served = Served::of(CrawlFixture::saying("x")).await;
     for target in ["/", "/controls", "/search", "/duplicates"] {

@@ -9,7 +9,7 @@ use crate::crawl::{CrawlFixture, UNIQUE};
 /// Returns the URLs of the first column of a list.
 fn listed(page: &Response) -> Vec<String> {
     let document = Html::parse_document(&page.body);
-    let cells = Selector::parse("tbody th a").unwrap();
+    let cells = Selector::parse("tbody th > bdi a").unwrap();
     let cells = document.select(&cells);
     cells.map(|cell| cell.text().collect()).collect()
 }

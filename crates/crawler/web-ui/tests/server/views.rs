@@ -31,6 +31,12 @@ fn views() -> Vec<(String, &'static str)> {
             "Archived pages that resemble",
         ),
         (format!("/difference?url={DUPLICATE}"), "How it was decided"),
+        (format!("/replay?url={UNIQUE}"), "What is known about it"),
+        (format!("/replay?url={DUPLICATE}"), "It was not archived"),
+        (
+            "/replay?url=http://site.test/unknown".to_owned(),
+            "no capture of it",
+        ),
     ]
 }
 
@@ -66,7 +72,7 @@ async fn no_string_from_the_web_becomes_an_element_or_an_attribute() {
                 let mut elements = elements.into_iter();
                 let first = elements
                     .by_ref()
-                    .filter(|element| !element.contains("/page?url="));
+                    .filter(|element| !element.contains("?url="));
                 first.collect()
             };
             let lines = string.lines().count() == 1;

@@ -70,6 +70,14 @@ pub fn page_text<'b>(
     encoding.decode_without_bom_handling(&body[mark..]).0
 }
 
+/// Returns the last label of the host of a URL, for [`page_text`].
+#[must_use]
+pub fn tld(url: &str) -> Option<&str> {
+    let (_, rest) = url.split_once("//")?;
+    let host = rest.split(['/', ':', '?']).next()?;
+    host.rsplit('.').next()
+}
+
 /// Returns the text of a style sheet (CSS Syntax Module Level 3, section 3.2).
 #[must_use]
 pub fn sheet_text<'b>(body: &'b [u8], content_type: Option<&str>) -> Cow<'b, str> {

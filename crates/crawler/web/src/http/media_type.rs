@@ -23,7 +23,8 @@ const SNIFFED_BYTES: usize = 1445;
 impl Media {
     /// Returns the kind that the header implies. If the header is missing or does not name a type,
     /// the first bytes decide; for XML, the root element.
-    pub(crate) fn of(content_type: Option<&str>, body: &[u8]) -> Self {
+    #[must_use]
+    pub fn of(content_type: Option<&str>, body: &[u8]) -> Self {
         let essence = content_type.map(essence).filter(|name| is_media_type(name));
         match essence.as_deref() {
             Some("text/html" | XHTML | MOBILE_XHTML) => Self::Html,
