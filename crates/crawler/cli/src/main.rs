@@ -29,6 +29,9 @@ use crate::args::{Arguments, Command};
 use crate::listener::StandardError;
 
 fn main() -> ExitCode {
+    if pdf::is_child() {
+        return pdf::run_child();
+    }
     messages::install(Box::new(StandardError));
     machine::keep_memory_small();
     machine::raise_file_limit();

@@ -1,8 +1,11 @@
 //! The rules for reading a page.
 
-use web::{CanonicalForm, MainSelectors, ReadLimits};
+use web::{CanonicalForm, MainSelectors, PdfContent, PdfFailure, ReadLimits};
 
 use crate::listing_rules::ListingRules;
+
+/// A reader of PDFs.
+pub type ReadPdf = fn(&[u8]) -> Result<PdfContent, PdfFailure>;
 
 /// The rules for reading a page: they decide what a document contains.
 #[derive(Clone, Debug)]
@@ -15,6 +18,8 @@ pub struct ReadingRules {
     pub agent: String,
     /// Maximum number of bytes of a decoded body that are read.
     pub max_decoded: u64,
+    /// The reader of PDFs; `None` if they are not read.
+    pub pdf: Option<ReadPdf>,
     /// The limits on reading a document.
     pub limits: ReadLimits,
     /// The rules for sitemaps and feeds.
@@ -33,6 +38,7 @@ impl Default for ReadingRules {
             main_selectors: MainSelectors::default(),
             agent: "crawler".to_owned(),
             max_decoded: MAX_DECODED,
+            pdf: None,
             limits: ReadLimits::default(),
             listings: ListingRules::default(),
             canonical: CanonicalForm::default(),
