@@ -7,6 +7,7 @@ use std::path::Path;
 use batch::dedup::FindingKind;
 use corpus::{IdRanges, ResultTable, TableFormat};
 use serde_json::{Value, json};
+use testkit::Pdf;
 
 use crate::support::foreign_warc::gzip;
 use crate::support::pages::prose;

@@ -185,12 +185,9 @@ impl Device<'_> for PageText {
 
 /// Returns the text of a glyph with its ligatures taken apart; `None` if it has none.
 fn text_of(glyph: &Glyph<'_>) -> Option<String> {
-    let text = match (glyph.as_unicode(), glyph) {
-        (Some(BfString::Char(c)), _) => String::from(c),
-        (Some(BfString::String(text)), _) => text,
-        // The letters of old documents of TeX are pictures without names, under their codes.
-        (None, Glyph::Type3(_)) => char::from(u8::try_from(glyph.char_code()).ok()?).into(),
-        (None, Glyph::Outline(_)) => return None,
+    let text = match glyph.as_unicode()? {
+        BfString::Char(c) => String::from(c),
+        BfString::String(text) => text,
     };
     let is_readable = |c: &char| !c.is_control() && *c != char::REPLACEMENT_CHARACTER;
     let text: String = text.chars().filter(is_readable).collect();

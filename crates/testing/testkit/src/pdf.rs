@@ -132,7 +132,7 @@ pub fn hostile_pdfs() -> Vec<(&'static str, Bytes)> {
         "/Filter[/RunLengthDecode/RunLengthDecode/RunLengthDecode/RunLengthDecode/RunLengthDecode]",
         &[0x81; 64],
     );
-    let itself = stream("/Type/XObject/Subtype/Form/BBox[0 0 9 9]", b"/X Do /X Do");
+    let itself = stream("/Type/XObject/Subtype/Form/BBox[0 0 9 9]", b"/X Do");
     let password = format!(
         "/ID[(a)(a)]/Encrypt<</Filter/Standard/V 1/R 2/P -4/O({0})/U({0})>>",
         "x".repeat(32)
