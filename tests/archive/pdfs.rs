@@ -63,7 +63,7 @@ fn a_pdf_is_compared_by_its_text_and_its_links_are_followed() {
         (&json!("Fish"), &json!("en"))
     );
     let copy = crawl.visit(&server.url(HOST, "/b.pdf"));
-    assert_eq!(copy["verdict"], "near-duplicate", "{copy}");
+    assert_eq!(copy["reason"], "the same text", "{copy}");
     assert_eq!(copy["duplicate_of"], paper["url"]);
     let linked = crawl.visit(&server.url(HOST, "/linked"));
     assert_eq!(
@@ -103,7 +103,7 @@ fn the_text_of_a_pdf_is_found_and_exported_also_by_an_index_and_a_state_that_are
 
 #[test]
 fn what_harms_a_reader_of_pdfs_is_archived_and_counted() {
-    let paper = paper().bytes();
+    let paper = copy_of_paper().bytes();
     let parts = (1..paper.len())
         .step_by(paper.len() / 12)
         .map(|end| (format!("/part/{end}"), paper.slice(..end)));

@@ -29,8 +29,8 @@ use crate::args::{Arguments, Command};
 use crate::listener::StandardError;
 
 fn main() -> ExitCode {
-    if pdf::is_child() {
-        return pdf::run_child();
+    if let Some(code) = pdf::run_child() {
+        return code;
     }
     messages::install(Box::new(StandardError));
     machine::keep_memory_small();

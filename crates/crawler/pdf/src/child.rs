@@ -6,9 +6,10 @@
 
 use std::io::{self, Read, Write};
 use std::process::{Child, Command, ExitCode, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use web::{PdfContent, PdfFailure};
+use web::{PdfContent, PdfFailure, ReadPdf};
 
 use crate::content;
 
@@ -23,11 +24,18 @@ const MAX_MEMORY: u64 = 1 << 30;
 /// Maximum bytes of an answer, which is JSON.
 const MAX_ANSWER: u64 = 64 << 20;
 
+/// True if this program knows [`ARGUMENT`]: any other one, such as the interpreter of Python, would
+/// do something else if it were started with it.
+static HAS_CHILDREN: AtomicBool = AtomicBool::new(false);
+
+/// Returns the reader of PDFs; `None` if `main` of this program did not call [`run_child`].
+#[must_use]
+pub fn reader() -> Option<ReadPdf> {
+    HAS_CHILDREN.load(Ordering::Relaxed).then_some(read)
+}
+
 /// Reads a PDF in a child, and waits for it.
-///
-/// # Errors
-/// The reason why its text is unknown.
-pub fn read(bytes: &[u8]) -> Result<PdfContent, PdfFailure> {
+fn read(bytes: &[u8]) -> Result<PdfContent, PdfFailure> {
     let program = match cfg!(target_os = "linux") {
         // Also right after the file was replaced by another version.
         true => "/proc/self/exe".into(),
@@ -70,21 +78,19 @@ fn answer(child: &mut Child, bytes: &[u8]) -> Option<Result<PdfContent, PdfFailu
     serde_json::from_slice(&answer).ok()
 }
 
-/// Returns true if this process was started by [`read`].
-#[must_use]
-pub fn is_child() -> bool {
-    std::env::args_os()
-        .nth(1)
-        .is_some_and(|word| word == ARGUMENT)
-}
-
-/// Reads the PDF on the standard input, and writes what was found to the standard output.
-#[must_use]
-pub fn run_child() -> ExitCode {
-    match answer_parent() {
+/// Reads the PDF on the standard input, if this process was started for that, and writes what it
+/// found to the standard output. Otherwise returns `None`, and this program can read PDFs from now
+/// on. `main` calls it first.
+pub fn run_child() -> Option<ExitCode> {
+    let word = std::env::args_os().nth(1);
+    if word.is_none_or(|word| word != ARGUMENT) {
+        HAS_CHILDREN.store(true, Ordering::Relaxed);
+        return None;
+    }
+    Some(match answer_parent() {
         Ok(()) => ExitCode::SUCCESS,
         Err(_nobody_listens) => ExitCode::FAILURE,
-    }
+    })
 }
 
 fn answer_parent() -> io::Result<()> {

@@ -4,11 +4,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use http::HeaderValue;
 use web::{
-    CanonicalForm, Decoded, Document, Exchange, ListingKind, PdfFailure, ReadLimits,
+    CanonicalForm, Decoded, Document, Exchange, ListingKind, PdfFailure, ReadLimits, ReadPdf,
     ResponseMetadata, SNIFFED_LISTING_BYTES, is_gzip,
 };
 
-use crate::rules::{ReadPdf, ReadingRules};
+use crate::rules::ReadingRules;
 
 /// Maximum number of bytes of a decoded PDF: a part of one cannot be read.
 const MAX_PDF: u64 = 64 << 20;

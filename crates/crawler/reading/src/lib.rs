@@ -17,6 +17,6 @@ pub use document::{
     ReceivedBody, decoded, document, document_here, is_read_as_pdf, listing_kind, read_body,
 };
 pub use listing_rules::{ListingRules, Sitemaps};
-pub use rules::{ReadPdf, ReadingRules};
+pub use rules::ReadingRules;
 pub use settings::{HostReading, ReadingSettings};
 pub use text::{compared_page, page_text};

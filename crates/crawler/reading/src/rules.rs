@@ -1,11 +1,8 @@
 //! The rules for reading a page.
 
-use web::{CanonicalForm, MainSelectors, PdfContent, PdfFailure, ReadLimits};
+use web::{CanonicalForm, MainSelectors, ReadLimits, ReadPdf};
 
 use crate::listing_rules::ListingRules;
-
-/// A reader of PDFs.
-pub type ReadPdf = fn(&[u8]) -> Result<PdfContent, PdfFailure>;
 
 /// The rules for reading a page: they decide what a document contains.
 #[derive(Clone, Debug)]

@@ -9,8 +9,6 @@ use messages::{CommandError, usage};
 use reading::ReceivedBody;
 use web::{CanonicalForm, Document, PageUrl, ReadLimits, ResponseMetadata, SeedLine};
 
-use crate::rules::READ_PDF;
-
 /// Reads at most `most` bytes of a file, or of standard input.
 ///
 /// # Errors
@@ -31,7 +29,7 @@ pub fn read_input(path: &Path) -> Result<Vec<u8>, CommandError> {
 
 /// Returns a reader of documents, PDFs included: of their main content, or of their full text.
 pub fn document_reader(main_content: bool) -> Reader {
-    Reader::new(main_content).with_pdf(READ_PDF)
+    Reader::new(main_content).with_pdf(pdf::reader())
 }
 
 /// Reads a document, also a PDF, by these settings.
@@ -45,7 +43,7 @@ pub fn read_document(
         bytes: content.bytes(),
         is_whole: !content.is_partial(),
     };
-    reading::read_body(body, READ_PDF, metadata, form, limits)
+    reading::read_body(body, pdf::reader(), metadata, form, limits)
 }
 
 /// Returns the error for a named file or directory that cannot be read.

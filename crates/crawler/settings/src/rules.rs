@@ -6,7 +6,7 @@ use std::time::Duration;
 use journal::Fate;
 use messages::{CommandError, usage};
 use policy::{IndexedPages, Policy};
-use reading::{ListingRules, ReadPdf, ReadingRules};
+use reading::{ListingRules, ReadingRules};
 use requests::{HostPacing, PacingRules};
 use web::{CanonicalForm, Scope, TrapRules};
 
@@ -16,9 +16,6 @@ use crate::{machine, seeds};
 
 /// The longest delay, because clocks are finite.
 const LONGEST_DELAY: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
-
-/// The reader of PDFs in crawls and commands.
-pub const READ_PDF: Option<ReadPdf> = Some(pdf::read);
 
 /// Returns the scope of the settings, without seeds yet.
 pub fn scope(settings: &Settings) -> Result<Scope, CommandError> {
@@ -98,7 +95,7 @@ fn reading(settings: &Settings, canonical: CanonicalForm) -> ReadingRules {
     let rules = settings.reading().rules();
     ReadingRules {
         agent: settings.agent_token(),
-        pdf: READ_PDF,
+        pdf: pdf::reader(),
         listings: ListingRules {
             sitemaps: settings.sitemaps,
             feeds: settings.feeds.is_on(),

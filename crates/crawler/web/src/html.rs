@@ -72,7 +72,7 @@ pub use main_selectors::{BadSelector, MainSelectors};
 pub use page_date::PageDate;
 pub use page_fields::PageFields;
 pub use pdf::read_pdf;
-pub use pdf_content::{PdfContent, PdfFailure};
+pub use pdf_content::{PdfContent, PdfFailure, ReadPdf};
 pub use read::read;
 pub use relations::{Relations, UnknownRelation};
 pub use response_metadata::ResponseMetadata;

@@ -48,8 +48,8 @@ pub use crate::http::warning::Warning;
 pub use crate::html::{
     BadSelector, Directives, Document, Link, LinkContext, LinkKind, LinkKinds, LostLinks,
     MIN_MAIN_WORDS, MainContent, MainSelectors, PageDate, PageFields, ParseWarning, ParserStop,
-    PdfContent, PdfFailure, ReadLimits, Relations, ResponseMetadata, UnknownRelation, read,
-    read_pdf,
+    PdfContent, PdfFailure, ReadLimits, ReadPdf, Relations, ResponseMetadata, UnknownRelation,
+    read, read_pdf,
 };
 pub use crate::html::{
     CssUrl, LazyValue, UrlForm, attribute_value, css_urls, is_preview, lazy_value, page_text,

@@ -4,8 +4,8 @@ use comparison::{ComparedPage, PageParts};
 use neardup::{
     BandDesign, BandedSignature, Fingerprint, NormalText, PageSignature, PageText, SignatureBuilder,
 };
-use reading::{ReadPdf, ReceivedBody};
-use web::{CanonicalForm, Media, PageUrl, ReadLimits, ResponseMetadata};
+use reading::ReceivedBody;
+use web::{CanonicalForm, Media, PageUrl, ReadLimits, ReadPdf, ResponseMetadata};
 
 use crate::document::Content;
 

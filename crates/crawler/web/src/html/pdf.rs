@@ -55,3 +55,69 @@ pub fn read_pdf(
     document.detect_language();
     document
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::url::page_url::PageUrl;
+
+    fn document(found: Result<PdfContent, PdfFailure>) -> Document {
+        let form = CanonicalForm::default();
+        let url = PageUrl::parse("http://a.test/dir/paper.pdf", &form).unwrap();
+        let metadata = ResponseMetadata {
+            x_robots_tag: &["noarchive"],
+            link: &["</paper>; rel=canonical"],
+            ..ResponseMetadata::of(&url)
+        };
+        read_pdf(found, &metadata, &form, &ReadLimits::default())
+    }
+
+    fn content(text: &str) -> PdfContent {
+        let links = ["b.html", "mailto:a@a.test", "http://b.test/#part", "b.html"];
+        PdfContent {
+            title: Some(" Of\nboats ".to_owned()),
+            language: Some("en-GB".to_owned()),
+            text: text.to_owned(),
+            links: links.iter().map(ToString::to_string).collect(),
+        }
+    }
+
+    #[test]
+    fn a_pdf_with_text_is_a_page_with_the_directives_of_its_header() {
+        let document = document(Ok(content("Boats.\nMore boats.\n")));
+        assert_eq!(document.media, Media::Pdf);
+        assert_eq!(document.compared_text(), "Boats.\nMore boats.\n");
+        assert_eq!(document.title.as_deref(), Some("Of boats"));
+        assert_eq!(document.language.as_deref(), Some("en"));
+        assert!(document.directives.noarchive);
+        let canonical = document.canonical.as_ref().map(PageUrl::as_str);
+        assert_eq!(canonical, Some("http://a.test/paper"));
+        let links: Vec<_> = document
+            .links
+            .iter()
+            .map(|link| link.url.as_str())
+            .collect();
+        assert_eq!(
+            links,
+            [
+                "http://a.test/paper",
+                "http://a.test/dir/b.html",
+                "http://b.test/"
+            ]
+        );
+    }
+
+    #[test]
+    fn pictures_keep_their_title_and_links_and_a_failure_has_a_reason() {
+        let pictures = document(Ok(content("")));
+        assert_eq!((pictures.media, pictures.links.len()), (Media::Other, 3));
+        assert_eq!(pictures.title.as_deref(), Some("Of boats"));
+        for (document, failure) in [
+            (pictures, PdfFailure::Pictures),
+            (document(Err(PdfFailure::Encrypted)), PdfFailure::Encrypted),
+        ] {
+            assert_eq!(document.warnings, [ParseWarning::Pdf(failure)]);
+            assert_eq!(document.charset, "");
+        }
+    }
+}

@@ -2,9 +2,10 @@
 //!
 //! Both results cross a pipe between processes, so they are serialized.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
+
+/// A reader of PDFs.
+pub type ReadPdf = fn(&[u8]) -> Result<PdfContent, PdfFailure>;
 
 /// The content of a PDF.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,16 +33,4 @@ pub enum PdfFailure {
     TooCostly,
     /// Its pages are pictures, without text or with next to none.
     Pictures,
-}
-
-impl fmt::Display for PdfFailure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Partial => "not whole, or too large",
-            Self::Encrypted => "encrypted",
-            Self::Damaged => "damaged",
-            Self::TooCostly => "takes too much time or memory",
-            Self::Pictures => "pictures without text",
-        })
-    }
 }
