@@ -60,7 +60,9 @@ def compare(paths, crawler):
         document, seconds = extracted(crawler, path)
         text = words(document["full_text"])
         slowest = max(slowest, (seconds, path.name))
-        unread.update(warning for warning in document["warnings"])
+        unread.update(document["warnings"])
+        if "TooMuchText" in document["warnings"]:
+            continue  # Only its beginning is read.
         both, count = (text & oracle).total(), oracle.total()
         found, expected, in_both = found + text.total(), expected + count, in_both + both
         if count >= MIN_WORDS and both < 0.9 * count:
@@ -77,7 +79,7 @@ def damage(paths, crawler):
     outcomes, slowest = collections.Counter(), 0.0
     with tempfile.TemporaryDirectory() as directory:
         file = Path(directory) / "damaged.pdf"
-        for path in dice.sample(paths, 40):
+        for path in dice.sample(paths, min(len(paths), 40)):
             whole = path.read_bytes()
             cuts = [whole[: len(whole) * part // 8] for part in range(1, 8)]
             for _ in range(7):
