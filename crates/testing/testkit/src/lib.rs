@@ -11,7 +11,8 @@
 //! "whatever the server does" is about it. [`traps`] has six sites without end, and one with.
 //! [`known_sites`] model real sites on which leaving out duplicates loses pages, with the truth
 //! about each page; [`topic_webs`] are webs for focused crawls. The [`gallery`] is a site that must
-//! look right when it is replayed. A [`Pdf`] is a document of text. A [`Proxy`] forwards every request to one server.
+//! look right when it is replayed. A [`Pdf`] is a document of text. A [`Proxy`] forwards every
+//! request to one server.
 //!
 //! A [`FaultyDisk`] fails, runs full, and forgets what was not synced. A [`FaultyNetwork`] delays
 //! bytes, holds them back, loses them, and cuts connections. [`Postgres`] is a server of its own,

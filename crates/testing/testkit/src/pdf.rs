@@ -115,6 +115,22 @@ fn file(objects: &[String], trailer: &str) -> Vec<u8> {
     file
 }
 
+/// Number of filters of the bomb.
+const BOMB_LAYERS: usize = 5;
+
+/// Returns 73 bytes that five filters make 64 GiB of: each makes 128 bytes out of two (ISO 32000-2,
+/// section 7.4.5).
+fn run_length_bomb() -> Vec<u8> {
+    const END: u8 = 128;
+    let mut end = vec![END];
+    for _ in 1..BOMB_LAYERS {
+        // A literal run brings the end of the next layer.
+        let length = u8::try_from(end.len() - 1).expect("the end is short");
+        end = [&[length], end.as_slice(), &[END]].concat();
+    }
+    [&[0x81; 64], end.as_slice()].concat()
+}
+
 /// Returns PDF files that harm their readers, by name.
 #[must_use]
 pub fn hostile_pdfs() -> Vec<(&'static str, Bytes)> {
@@ -127,11 +143,8 @@ pub fn hostile_pdfs() -> Vec<(&'static str, Bytes)> {
         ];
         Bytes::from(file(&objects, trailer))
     };
-    // Each layer of this filter makes 128 bytes out of two: 64 bytes become 64 GiB.
-    let bomb = stream(
-        "/Filter[/RunLengthDecode/RunLengthDecode/RunLengthDecode/RunLengthDecode/RunLengthDecode]",
-        &[0x81; 64],
-    );
+    let filters = "/RunLengthDecode".repeat(BOMB_LAYERS);
+    let bomb = stream(&format!("/Filter[{filters}]"), &run_length_bomb());
     let itself = stream("/Type/XObject/Subtype/Form/BBox[0 0 9 9]", b"/X Do");
     let password = format!(
         "/ID[(a)(a)]/Encrypt<</Filter/Standard/V 1/R 2/P -4/O({0})/U({0})>>",
