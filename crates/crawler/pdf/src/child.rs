@@ -117,6 +117,10 @@ fn limit_this_process() -> io::Result<()> {
         };
         setrlimit(resource, limit)?;
     }
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this thread has no other work, and the process no runtime"
+    )]
     std::thread::spawn(|| {
         std::thread::sleep(MAX_TIME);
         std::process::abort();
