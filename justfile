@@ -189,6 +189,10 @@ real-sites *args:
         --report docs/measurements/quality.md --merges docs/measurements/real-sites-merges.md \
         {{args}}
 
+# compare the text of PDF files with that of pdftotext (docs/measurements/pdf.md)
+pdfs *args:
+    lab/evaluation/pdfs.py {{args}}
+
 # kill -9 a crawl at 200 random moments, each followed by a restart
 kill kills="200":
     KILLS={{kills}} KILL_SEED={{seed}} cargo test -p crawler --test crawler -- kill:: --nocapture

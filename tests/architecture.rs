@@ -84,6 +84,7 @@ fn dependencies_point_down_and_siblings_do_not_know_each_other() {
         ),
         ("sinks", &["disk", "web"]),
         ("render", &[]),
+        ("pdf", &["web"]),
         ("requests", &["web"]),
         ("fetch", &["disk", "requests", "web"]),
         (
@@ -102,7 +103,7 @@ fn dependencies_point_down_and_siblings_do_not_know_each_other() {
         (
             "settings",
             &[
-                "corpus", "disk", "journal", "messages", "neardup", "policy", "reading",
+                "corpus", "disk", "journal", "messages", "neardup", "pdf", "policy", "reading",
                 "requests", "sinks", "store", "topic", "web",
             ],
         ),
@@ -197,6 +198,7 @@ fn dependencies_point_down_and_siblings_do_not_know_each_other() {
                 "journal",
                 "messages",
                 "neardup",
+                "pdf",
                 "policy",
                 "requests",
                 "search",

@@ -105,6 +105,7 @@ mod archive {
     mod foreign_archives; // archives of other crawlers
     mod forms; // every form of archive and every command on it
     mod options; // sizes, names and digests of files
+    mod pdfs; // text of PDF files
     mod records; // records against what the server sent
     mod replay; // archived pages in the dashboard
     mod search; // the search index

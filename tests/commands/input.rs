@@ -74,11 +74,11 @@ fn a_binary_file_is_skipped_by_the_name_of_its_format() {
     crawl.write("a.jsonl", lines("id", "text"));
     crawl.write("b.txt", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR");
     crawl.write("c", b"\x7fELF\x02\x01\x01\0");
-    crawl.write("d.txt.gz", gzip(b"%PDF-1.7\n"));
+    crawl.write("d.txt.gz", gzip(b"GIF89a\n"));
     let run = crawl.run_command(&["dedup", "a.jsonl", "b.txt", "c", "d.txt.gz"]);
     let expected = "skipped: b.txt: a PNG image, not a text\n\
                     skipped: c: an executable or a library (ELF), not a text\n\
-                    skipped: d.txt.gz: a PDF document, not a text\n\
+                    skipped: d.txt.gz: a GIF image, not a text\n\
                     3 documents: 1 repeats an earlier one, 3 skipped\n";
     assert_eq!((run.code, run.errors.as_str()), (Some(0), expected));
     nothing_remains(

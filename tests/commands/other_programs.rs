@@ -7,6 +7,7 @@ use std::path::Path;
 use batch::dedup::FindingKind;
 use corpus::{IdRanges, ResultTable, TableFormat};
 use serde_json::{Value, json};
+use testkit::Pdf;
 
 use crate::support::foreign_warc::gzip;
 use crate::support::pages::prose;
@@ -120,7 +121,10 @@ fn forms() -> Vec<Form> {
         ("HTML, or any other text", "a.html", |path| {
             fs::write(path, "<p>one").unwrap();
         }),
-        ("a picture, a PDF, an executable", "a.txt", |path| {
+        ("a PDF", "a.pdf", |path| {
+            fs::write(path, Pdf::of(&[&prose(1, 60)]).bytes()).unwrap();
+        }),
+        ("a picture, an executable", "a.txt", |path| {
             fs::write(path, b"\x89PNG\r\n\x1a\n\0\0").unwrap();
         }),
         ("an empty file", "a.jsonl", |path| {

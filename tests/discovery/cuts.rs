@@ -159,7 +159,7 @@ fn documents_that_are_not_read_are_counted_by_format() {
     assert!(run.output.starts_with("Complete\n"), "{run:?}");
     assert!(
         run.output
-            .contains("  not read            2  PDF files: archived, text and links not read\n"),
+            .contains("  not read            2  PDF files: archived, text not read\n"),
         "{run:?}"
     );
     let counts = json!({"pdf": 2, "archive": 1});

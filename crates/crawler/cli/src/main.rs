@@ -29,6 +29,9 @@ use crate::args::{Arguments, Command};
 use crate::listener::StandardError;
 
 fn main() -> ExitCode {
+    if let Some(code) = pdf::run_child() {
+        return code;
+    }
     messages::install(Box::new(StandardError));
     machine::keep_memory_small();
     machine::raise_file_limit();

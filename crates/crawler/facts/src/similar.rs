@@ -9,12 +9,12 @@ mod by_texts;
 use std::collections::HashSet;
 use std::path::Path;
 
-use corpus::{Document, Reader};
+use corpus::Document;
 use journal::{Fate, History, Record, StoreFault, VisitRecord};
 use messages::{CommandError, pasted, usage, word_of_shell};
 use neardup::{HashKey, MatchKind, PageSignature, SignatureBuilder};
 use serde::Serialize;
-use settings::input::parse_url;
+use settings::input::{document_reader, parse_url};
 use settings::{Settings, crawl_directory};
 use sinks::PayloadDigest;
 use web::{PageUrl, UrlKey};
@@ -128,7 +128,7 @@ fn signature_of_document(
         .fingerprinter()?;
     let key = History::open(state)?.key().unwrap_or(HashKey::ZERO);
     let signature_builder = SignatureBuilder::new(fingerprinter, key);
-    let reader = Reader::new(settings.main_content.is_on());
+    let reader = document_reader(settings.main_content.is_on());
     let payload = PayloadDigest::of(document.content.bytes()).name();
     Ok(signature_builder.signature(payload, reader.text(&reader.read(&document.content))))
 }

@@ -242,6 +242,9 @@ impl UrlHistory {
             if let Some(clause) = clause_about_scripts(visit, settings) {
                 reason.push_str(&clause);
             }
+            if let Some(kind) = visit.details.unread {
+                reason.push_str(&format!("; its text is not read: {}", kind.reason()));
+            }
             if let (Some(ReasonKind::DuplicateLinks), Some(via)) =
                 (ReasonKind::of(visit), &visit.via)
             {

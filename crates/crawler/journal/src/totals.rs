@@ -45,8 +45,8 @@ pub struct Totals {
     pub off_topic: u64,
     /// Visits that a limit cut, requisites included, by limit.
     pub cuts: [CutSum; Limit::ALL.len()],
-    /// Archived documents that were not parsed, by format.
-    pub unread: [u64; UnreadFormat::ALL.len()],
+    /// Archived documents whose text was not read, by format.
+    pub unread: [u64; UnreadFormat::FORMATS.len()],
     /// Pages that have next to no text without their scripts, which were not run.
     pub need_scripts: u64,
     /// Pages among these with the same bytes as a page under another path, which prove nothing.
@@ -82,7 +82,7 @@ impl Totals {
         limits.map(|(limit, sum)| (limit.as_str(), sum)).collect()
     }
 
-    /// Returns the number of documents that were not parsed, by format.
+    /// Returns the number of documents that were not read, by format.
     #[must_use]
     pub fn unread_formats_by_name(&self) -> BTreeMap<&'static str, u64> {
         let formats = self.unread_formats();
@@ -91,9 +91,9 @@ impl Totals {
             .collect()
     }
 
-    /// Returns the formats of documents that were not parsed, with their numbers.
+    /// Returns the formats of documents that were not read, with their numbers.
     pub fn unread_formats(&self) -> impl Iterator<Item = (UnreadFormat, u64)> {
-        let counts = UnreadFormat::ALL.into_iter().zip(self.unread);
+        let counts = UnreadFormat::FORMATS.into_iter().zip(self.unread);
         counts.filter(|(_, count)| *count > 0)
     }
 
@@ -186,7 +186,7 @@ impl Totals {
         }
         let is_kept_duplicate = visit.kept && visit.fate.is_duplicate();
         if let Some(format) = visit.details.unread {
-            change(&mut self.unread[format as usize], 1);
+            change(&mut self.unread[format.format() as usize], 1);
         }
         let needs_scripts = is_page && visit.is_unrendered_shell();
         change(&mut self.need_scripts, needs_scripts.into());

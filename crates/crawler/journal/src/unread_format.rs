@@ -1,24 +1,44 @@
-//! Formats of documents that are archived but not parsed: their text and links are unknown.
+//! Documents that are archived but whose text is unknown, by format, and by reason for a PDF.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use web::PdfFailure;
 
-/// A format of documents whose text and links are not parsed. The journal stores it by its index,
-/// so a new one goes to the end.
+/// A kind of documents whose text is not read. The journal stores it by its index, so a new one
+/// goes to the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum UnreadFormat {
-    /// PDF and PostScript.
+    /// PostScript, and PDF files that are not whole.
     Pdf,
     /// Office documents and electronic books.
     Office,
     /// Archives of files.
     Archive,
+    /// PDF files of pictures, without text or with next to none. Their links are read.
+    PicturePdf,
+    /// Encrypted PDF files.
+    EncryptedPdf,
+    /// PDF files that are too damaged to be read.
+    DamagedPdf,
+    /// PDF files that take too much time or memory.
+    CostlyPdf,
 }
 
 impl UnreadFormat {
-    /// All formats, in the order of the journal.
-    pub const ALL: [Self; 3] = [Self::Pdf, Self::Office, Self::Archive];
+    /// All kinds, in the order of the journal.
+    pub const ALL: [Self; 7] = [
+        Self::Pdf,
+        Self::Office,
+        Self::Archive,
+        Self::PicturePdf,
+        Self::EncryptedPdf,
+        Self::DamagedPdf,
+        Self::CostlyPdf,
+    ];
+
+    /// The kinds that are counted: [`UnreadFormat::format`].
+    pub const FORMATS: [Self; 3] = [Self::Pdf, Self::Office, Self::Archive];
 
     /// Returns the word for it in outputs.
     #[must_use]
@@ -27,44 +47,75 @@ impl UnreadFormat {
             Self::Pdf => "pdf",
             Self::Office => "office",
             Self::Archive => "archive",
+            Self::PicturePdf => "pdf-pictures",
+            Self::EncryptedPdf => "pdf-encrypted",
+            Self::DamagedPdf => "pdf-damaged",
+            Self::CostlyPdf => "pdf-costly",
         }
     }
 
-    /// Returns the format with this word ([`UnreadFormat::as_str`]).
+    /// Returns the kind with this word ([`UnreadFormat::as_str`]).
     #[must_use]
     pub fn of_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|format| format.as_str() == word)
     }
 
-    /// Returns a noun for files of this format, singular or plural.
+    /// Returns the kind of a PDF whose text is unknown for this reason.
+    #[must_use]
+    pub const fn of_pdf(failure: PdfFailure) -> Self {
+        match failure {
+            PdfFailure::Partial => Self::Pdf,
+            PdfFailure::Pictures => Self::PicturePdf,
+            PdfFailure::Encrypted => Self::EncryptedPdf,
+            PdfFailure::Damaged => Self::DamagedPdf,
+            PdfFailure::TooCostly => Self::CostlyPdf,
+        }
+    }
+
+    /// Returns the format that it is counted by: PDF for all kinds of PDF.
+    #[must_use]
+    pub const fn format(self) -> Self {
+        match self {
+            Self::Office | Self::Archive => self,
+            _pdf => Self::Pdf,
+        }
+    }
+
+    /// Returns a noun for files of its format, singular or plural.
     #[must_use]
     pub const fn noun(self, count: u64) -> &'static str {
-        match (self, count) {
-            (Self::Pdf, 1) => "PDF file",
-            (Self::Pdf, _) => "PDF files",
+        match (self.format(), count) {
             (Self::Office, 1) => "office document",
             (Self::Office, _) => "office documents",
             (Self::Archive, 1) => "packed file",
             (Self::Archive, _) => "packed files",
+            (_pdf, 1) => "PDF file",
+            (_pdf, _) => "PDF files",
         }
     }
 
-    /// Returns the format of a document that is not parsed; `None` for other content. The media
+    /// Returns the reason why its text is unknown.
+    #[must_use]
+    pub const fn reason(self) -> &'static str {
+        match self {
+            Self::Pdf => "it is PostScript, or a PDF that is not whole or larger than 64 MiB",
+            Self::Office => "office documents and electronic books are not read",
+            Self::Archive => "files in an archive are not read",
+            Self::PicturePdf => "the pages of the PDF are pictures, with next to no text",
+            Self::EncryptedPdf => "the PDF is encrypted",
+            Self::DamagedPdf => "the PDF is damaged",
+            Self::CostlyPdf => "reading the PDF takes too much time or memory",
+        }
+    }
+
+    /// Returns the format of a document that is not read; `None` for other content. The media
     /// type decides, or the first bytes if the media type says nothing.
     #[must_use]
     pub fn of(media_type: Option<&str>, body: &[u8]) -> Option<Self> {
         let media_type = media_type.unwrap_or_default();
-        match media_type {
-            ""
-            | "*/*"
-            | "unknown/unknown"
-            | "application/unknown"
-            | "application/octet-stream"
-            | "binary/octet-stream"
-            | "application/download"
-            | "application/force-download"
-            | "application/x-download" => Self::of_bytes(body),
-            _ => Self::of_type(media_type),
+        match web::names_format(media_type) {
+            true => Self::of_type(media_type),
+            false => Self::of_bytes(body),
         }
     }
 
@@ -78,10 +129,8 @@ impl UnreadFormat {
         ];
         let is_office = OFFICE.iter().any(|start| media_type.starts_with(start));
         match media_type {
-            "application/pdf"
-            | "application/x-pdf"
-            | "application/acrobat"
-            | "application/postscript" => Some(Self::Pdf),
+            "application/postscript" => Some(Self::Pdf),
+            _ if web::is_pdf(Some(media_type), &[]) => Some(Self::Pdf),
             "application/msword" | "application/rtf" | "text/rtf" | "application/epub+zip" => {
                 Some(Self::Office)
             }
@@ -176,6 +225,7 @@ mod tests {
         for (place, format) in UnreadFormat::ALL.into_iter().enumerate() {
             assert_eq!(format as usize, place);
             assert_eq!(UnreadFormat::of_word(format.as_str()), Some(format));
+            assert!(UnreadFormat::FORMATS.contains(&format.format()));
         }
         assert_eq!(UnreadFormat::of_word("image"), None);
     }

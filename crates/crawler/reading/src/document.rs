@@ -4,10 +4,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use http::HeaderValue;
 use web::{
-    Decoded, Document, Exchange, ListingKind, ResponseMetadata, SNIFFED_LISTING_BYTES, is_gzip,
+    CanonicalForm, Decoded, Document, Exchange, ListingKind, PdfFailure, ReadLimits, ReadPdf,
+    ResponseMetadata, SNIFFED_LISTING_BYTES, is_gzip,
 };
 
 use crate::rules::ReadingRules;
+
+/// Maximum number of bytes of a decoded PDF: a part of one cannot be read.
+const MAX_PDF: u64 = 64 << 20;
 
 /// Returns the document of a response, read on this thread; `None` if reading it failed.
 #[must_use]
@@ -23,7 +27,19 @@ pub fn document_here(rules: &ReadingRules, exchange: &Exchange) -> Option<Docume
 /// Returns the body of a response without its content codings, up to the limit of a document.
 #[must_use]
 pub fn decoded(rules: &ReadingRules, exchange: &Exchange) -> Decoded {
-    web::decode(&exchange.headers, &exchange.body, rules.max_decoded)
+    let decoded = |most| web::decode(&exchange.headers, &exchange.body, most);
+    let beginning = decoded(rules.max_decoded);
+    match beginning.truncated && is_read_as_pdf(rules, exchange, &beginning.bytes) {
+        true => decoded(MAX_PDF),
+        false => beginning,
+    }
+}
+
+/// Returns true for a PDF that is read for its text, which takes another process. `body` is the
+/// body without its content coding, or the beginning of that.
+#[must_use]
+pub fn is_read_as_pdf(rules: &ReadingRules, exchange: &Exchange, body: &[u8]) -> bool {
+    rules.pdf.is_some() && web::is_pdf(exchange.content_type().as_deref(), body)
 }
 
 /// Returns the document in a response, which may be a listing.
@@ -59,7 +75,41 @@ pub fn document(
         fields: Some(&rules.fields),
         shared: rules.shared_lines.as_deref(),
     };
-    web::read(&decoded.bytes, &metadata, &rules.canonical, &rules.limits)
+    let body = ReceivedBody {
+        bytes: &decoded.bytes,
+        is_whole: exchange.truncated.is_none() && !decoded.truncated && decoded.error.is_none(),
+    };
+    let pdf = rules.pdf.filter(|_| listing.is_none());
+    read_body(body, pdf, &metadata, &rules.canonical, &rules.limits)
+}
+
+/// A body without its content codings.
+#[derive(Clone, Copy, Debug)]
+pub struct ReceivedBody<'a> {
+    /// Its bytes.
+    pub bytes: &'a [u8],
+    /// False if these are only a part of it.
+    pub is_whole: bool,
+}
+
+/// Reads a body: a PDF by `pdf`, if PDFs are read, and anything else by [`web::read()`].
+#[must_use]
+pub fn read_body(
+    body: ReceivedBody<'_>,
+    pdf: Option<ReadPdf>,
+    metadata: &ResponseMetadata<'_>,
+    form: &CanonicalForm,
+    limits: &ReadLimits,
+) -> Document {
+    let pdf = pdf.filter(|_| web::is_pdf(metadata.content_type, body.bytes));
+    let Some(read_pdf) = pdf else {
+        return web::read(body.bytes, metadata, form, limits);
+    };
+    let found = match body.is_whole {
+        true => read_pdf(body.bytes),
+        false => Err(PdfFailure::Partial),
+    };
+    web::read_pdf(found, metadata, form, limits)
 }
 
 /// Returns the kind of listing in a body, if listings of that kind are wanted. `decoded` is the

@@ -13,7 +13,9 @@ mod rules;
 mod settings;
 mod text;
 
-pub use document::{decoded, document, document_here, listing_kind};
+pub use document::{
+    ReceivedBody, decoded, document, document_here, is_read_as_pdf, listing_kind, read_body,
+};
 pub use listing_rules::{ListingRules, Sitemaps};
 pub use rules::ReadingRules;
 pub use settings::{HostReading, ReadingSettings};

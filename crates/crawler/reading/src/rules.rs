@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use web::{CanonicalForm, FieldSelectors, MainSelectors, ReadLimits, SharedLines};
+use web::{CanonicalForm, FieldSelectors, MainSelectors, ReadLimits, ReadPdf, SharedLines};
 
 use crate::listing_rules::ListingRules;
 
@@ -21,6 +21,8 @@ pub struct ReadingRules {
     pub agent: String,
     /// Maximum number of bytes of a decoded body that are read.
     pub max_decoded: u64,
+    /// The reader of PDFs; `None` if they are not read.
+    pub pdf: Option<ReadPdf>,
     /// The limits on reading a document.
     pub limits: ReadLimits,
     /// The rules for sitemaps and feeds.
@@ -41,6 +43,7 @@ impl Default for ReadingRules {
             shared_lines: None,
             agent: "crawler".to_owned(),
             max_decoded: MAX_DECODED,
+            pdf: None,
             limits: ReadLimits::default(),
             listings: ListingRules::default(),
             canonical: CanonicalForm::default(),

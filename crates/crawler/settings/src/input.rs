@@ -4,9 +4,10 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use corpus::{MAX_DOCUMENT, is_standard_input};
+use corpus::{Content, MAX_DOCUMENT, Reader, is_standard_input};
 use messages::{CommandError, usage};
-use web::{CanonicalForm, PageUrl, SeedLine};
+use reading::ReceivedBody;
+use web::{CanonicalForm, Document, PageUrl, ReadLimits, ResponseMetadata, SeedLine};
 
 /// Reads at most `most` bytes of a file, or of standard input.
 ///
@@ -24,6 +25,25 @@ pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
 /// Reads a file, or standard input for `-`.
 pub fn read_input(path: &Path) -> Result<Vec<u8>, CommandError> {
     read(path, MAX_DOCUMENT).map_err(unreadable(path))
+}
+
+/// Returns a reader of documents, PDFs included: of their main content, or of their full text.
+pub fn document_reader(main_content: bool) -> Reader {
+    Reader::new(main_content).with_pdf(pdf::reader())
+}
+
+/// Reads a document, also a PDF, by these settings.
+pub fn read_document(
+    content: &Content,
+    metadata: &ResponseMetadata<'_>,
+    form: &CanonicalForm,
+    limits: &ReadLimits,
+) -> Document {
+    let body = ReceivedBody {
+        bytes: content.bytes(),
+        is_whole: !content.is_partial(),
+    };
+    reading::read_body(body, pdf::reader(), metadata, form, limits)
 }
 
 /// Returns the error for a named file or directory that cannot be read.

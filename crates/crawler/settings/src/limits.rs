@@ -56,7 +56,7 @@ pub fn outcomes(
     });
     let unread = unread.iter().map(|(format, count)| {
         let noun = UnreadFormat::of_word(format).map_or(*format, |format| format.noun(*count));
-        let text = format!("{noun}: archived, text and links not read");
+        let text = format!("{noun}: archived, text not read");
         ("not read", *count, text)
     });
     cut.chain(unread).collect()

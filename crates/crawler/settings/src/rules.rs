@@ -95,6 +95,7 @@ fn reading(settings: &Settings, canonical: CanonicalForm) -> ReadingRules {
     let rules = settings.reading().rules();
     ReadingRules {
         agent: settings.agent_token(),
+        pdf: pdf::reader(),
         listings: ListingRules {
             sitemaps: settings.sitemaps,
             feeds: settings.feeds.is_on(),

@@ -13,6 +13,7 @@ use neardup::frequencies::DocumentFrequencies;
 use neardup::{Unit, Width};
 
 use crate::features;
+use crate::input::document_reader;
 use crate::machine::usual_temp_dir;
 use crate::skip_report::SkipReport;
 
@@ -96,7 +97,7 @@ fn builder_of<'a>(
     if let Some(words) = words {
         builder = builder.words(words).map_err(|error| refused(&error))?;
     }
-    let reader = Reader::new(true);
+    let reader = document_reader(true);
     for path in files {
         add_examples(path, &reader, &mut builder)?;
     }

@@ -1,4 +1,4 @@
-//! HTML and text documents: text, title, language, links, directives.
+//! HTML, text and PDF documents: text, title, language, links, directives.
 //!
 //! [`read()`](read::read) cannot fail. A page may be wrongly encoded, hostile to its reader, or not
 //! a page at all. As much as possible is read, and anything capped or repaired is noted as a
@@ -42,6 +42,8 @@ mod own_fields;
 mod page_date;
 mod page_fields;
 mod page_kind;
+mod pdf;
+mod pdf_content;
 mod prefix_sums;
 mod read;
 mod refresh;
@@ -77,6 +79,8 @@ pub use own_fields::FieldSelectors;
 pub use page_date::PageDate;
 pub use page_fields::PageFields;
 pub use page_kind::PageKind;
+pub use pdf::read_pdf;
+pub use pdf_content::{PdfContent, PdfFailure, ReadPdf};
 pub use read::read;
 pub use relations::{Relations, UnknownRelation};
 pub use response_metadata::ResponseMetadata;

@@ -41,15 +41,15 @@ pub use crate::http::body::{Body, BodyReader, StoredBytes};
 pub use crate::http::content_filter::{BadContentFilter, LanguageFilter, TypeFilter};
 pub use crate::http::decode::{DecodeError, Decoded, Decoding, decode, gunzip, is_gzip};
 pub use crate::http::exchange::{Exchange, Protocol, Truncation, url_field};
-pub use crate::http::media_type::{Media, content_type, essence};
+pub use crate::http::media_type::{Media, content_type, essence, is_pdf, names_format};
 pub use crate::http::validators::Validators;
 pub use crate::http::warning::Warning;
 
 pub use crate::html::{
     AuditFields, BadSelector, Directives, Document, FieldSelectors, Link, LinkContext, LinkKind,
     LinkKinds, LostLinks, MIN_MAIN_WORDS, MainContent, MainSelectors, PageDate, PageFields,
-    PageKind, ParseWarning, ParserStop, ReadLimits, Relations, ResponseMetadata, SharedLines,
-    Translation, UnknownRelation, read,
+    PageKind, ParseWarning, ParserStop, PdfContent, PdfFailure, ReadLimits, ReadPdf, Relations,
+    ResponseMetadata, SharedLines, Translation, UnknownRelation, read, read_pdf,
 };
 pub use crate::html::{
     CssUrl, LazyValue, UrlForm, attribute_value, css_urls, is_preview, lazy_value, page_text,

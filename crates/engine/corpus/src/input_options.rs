@@ -17,6 +17,8 @@ pub struct InputOptions {
     /// The field or column with the id. Without a name it is `id`, and a document without one is
     /// named by its file and the number of its line or row. A dot selects a field within an object.
     pub id_field: Option<String>,
+    /// True if PDF files are documents, for a [`Reader`](crate::Reader) that reads them.
+    pub pdfs: bool,
     /// The directory for standard input if it is a format that is not read from front to back.
     pub temp_dir: PathBuf,
     /// Standard input, pipes and devices that were spooled.
@@ -30,6 +32,7 @@ impl InputOptions {
         Self {
             text_field: None,
             id_field: None,
+            pdfs: false,
             temp_dir: temp_dir.into(),
             spooled: Vec::new(),
         }

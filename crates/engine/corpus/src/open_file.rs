@@ -75,7 +75,11 @@ pub(crate) fn open(path: &Path, options: &InputOptions) -> Result<OpenFile, Refu
         return Ok(OpenFile::Wacz(streams));
     }
     let source = source(path, options).map_err(|error| error.to_string())?;
-    let format = Format::of(path, &source.beginning)?;
+    let is_pdf = options.pdfs && web::is_pdf(None, &source.beginning);
+    let format = match is_pdf {
+        true => Format::Document("application/pdf"),
+        false => Format::of(path, &source.beginning)?,
+    };
     let Source {
         input, compression, ..
     } = source;

@@ -4,7 +4,8 @@ use comparison::{ComparedPage, PageParts};
 use neardup::{
     BandDesign, BandedSignature, Fingerprint, NormalText, PageSignature, PageText, SignatureBuilder,
 };
-use web::{CanonicalForm, Media, PageUrl, ReadLimits, ResponseMetadata};
+use reading::ReceivedBody;
+use web::{CanonicalForm, Media, PageUrl, ReadLimits, ReadPdf, ResponseMetadata};
 
 use crate::document::Content;
 
@@ -15,6 +16,7 @@ pub struct Reader {
     form: CanonicalForm,
     limits: ReadLimits,
     main_content: bool,
+    pdf: Option<ReadPdf>,
 }
 
 /// A document, read.
@@ -37,13 +39,20 @@ impl Reader {
             form,
             limits: ReadLimits::default(),
             main_content,
+            pdf: None,
         }
+    }
+
+    /// Returns the same reader with a reader of PDFs.
+    #[must_use]
+    pub fn with_pdf(self, pdf: Option<ReadPdf>) -> Self {
+        Self { pdf, ..self }
     }
 
     /// Reads a document.
     #[must_use]
     pub fn read<'a>(&self, content: &'a Content) -> Page<'a> {
-        let (bytes, content_type) = match content {
+        let (bytes, content_type, is_whole) = match content {
             Content::Text {
                 text,
                 title,
@@ -58,18 +67,19 @@ impl Reader {
             Content::Body {
                 bytes,
                 content_type,
-                ..
-            } => (bytes, content_type),
+                part_of,
+            } => (bytes, content_type, part_of.is_none()),
         };
         let metadata = ResponseMetadata {
             agent: "crawler",
             content_type: Some(content_type),
             ..ResponseMetadata::of(&self.base)
         };
-        let document = web::read(bytes, &metadata, &self.form, &self.limits);
+        let body = ReceivedBody { bytes, is_whole };
+        let document = reading::read_body(body, self.pdf, &metadata, &self.form, &self.limits);
         match document.media {
             Media::Other => Page::Other,
-            Media::Html | Media::Text => Page::Document(Box::new(document)),
+            Media::Html | Media::Pdf | Media::Text => Page::Document(Box::new(document)),
         }
     }
 

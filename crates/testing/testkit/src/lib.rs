@@ -11,7 +11,8 @@
 //! "whatever the server does" is about it. [`traps`] has six sites without end, and one with.
 //! [`known_sites`] model real sites on which leaving out duplicates loses pages, with the truth
 //! about each page; [`topic_webs`] are webs for focused crawls. The [`gallery`] is a site that must
-//! look right when it is replayed. A [`Proxy`] forwards every request to one server.
+//! look right when it is replayed. A [`Pdf`] is a document of text. A [`Proxy`] forwards every
+//! request to one server.
 //!
 //! A [`FaultyDisk`] fails, runs full, and forgets what was not synced. A [`FaultyNetwork`] delays
 //! bytes, holds them back, loses them, and cuts connections. [`Postgres`] is a server of its own,
@@ -37,6 +38,7 @@ mod judge;
 pub mod known_sites;
 mod log;
 mod network;
+mod pdf;
 mod play;
 mod postgres;
 mod prose;
@@ -59,6 +61,7 @@ pub use html_bombs::{HTML_BOMBS, HtmlBomb};
 pub use http::{Reply, Request, Site};
 pub use log::{Hit, Log};
 pub use network::{FaultyNetwork, NetworkState};
+pub use pdf::{Pdf, hostile_pdfs};
 pub use postgres::{Database, Postgres};
 pub use proxy::Proxy;
 pub use random::Random;

@@ -26,6 +26,7 @@ impl InputArgs {
         let mut options = InputOptions::new(temp_dir.map_or_else(usual_temp_dir, Path::to_owned));
         options.text_field.clone_from(&self.text_field);
         options.id_field.clone_from(&self.id_field);
+        options.pdfs = true;
         options
     }
 }

@@ -7,7 +7,6 @@
 use std::io::{self, Write};
 
 use comparison::{Frames, PrintedBlock, differing_blocks};
-use corpus::Reader;
 use corpus::compared_pair::{ComparedDocument, PairComparison, PairRules};
 use corpus::measures::{Measure, Measures};
 use differences::PrintedDifference;
@@ -19,6 +18,7 @@ use crate::args::CompareArgs;
 use crate::block_diff;
 use crate::output::{self, Format};
 use crate::word_diff::WordDiff;
+use settings::input::document_reader;
 
 /// A comparison for output.
 #[derive(Serialize)]
@@ -43,7 +43,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), CommandError> {
         thresholds: args.verdict.criterion(&args.features)?,
         min_words: args.verdict.min_words(),
     };
-    let reader = Reader::new(true);
+    let reader = document_reader(true);
     let mut input = args.input.options(None);
     let signature_builder = args
         .features

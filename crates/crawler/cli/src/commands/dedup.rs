@@ -42,6 +42,7 @@ use self::report::Report;
 use self::survivors::Survivors;
 use crate::args::DedupArgs;
 use crate::output;
+use settings::input::document_reader;
 
 /// A run of the command: its options and the state that all its steps share.
 struct DedupRun<'a> {
@@ -94,7 +95,7 @@ pub(crate) fn run(args: &DedupArgs) -> Result<(), CommandError> {
 impl<'a> DedupRun<'a> {
     fn of(args: &'a DedupArgs) -> Result<Self, CommandError> {
         args.check_outputs()?;
-        let reader = Reader::new(args.main_content.is_none_or(|switch| switch.is_on()));
+        let reader = document_reader(args.main_content.is_none_or(|switch| switch.is_on()));
         let mut input = args.input.options(args.work.temp_dir.as_deref());
         let survivors = Survivors::of(args, &mut input)?;
         let signature_builder = args

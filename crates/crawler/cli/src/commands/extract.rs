@@ -7,6 +7,7 @@ use std::path::Path;
 use corpus::{Content, Documents, Skipped};
 use messages::{CommandError, SlowProgress, counted, say, usage};
 use serde::Serialize;
+use settings::input::read_document;
 use settings::skip_report::SkipReport;
 use web::{
     CanonicalForm, Document, Link, LinkKind, LinkKinds, MainSelectors, Media, PageUrl, ReadLimits,
@@ -110,7 +111,11 @@ struct Extractor<'a> {
 }
 
 impl Extractor<'_> {
-    fn read(&self, body: &[u8], content_type: &str, url: &PageUrl) -> Document {
+    fn read(&self, content: &Content, url: &PageUrl) -> Document {
+        let content_type = match content {
+            Content::Body { content_type, .. } => content_type.as_str(),
+            Content::Text { .. } => "text/plain; charset=utf-8",
+        };
         let content_type = match &self.args.charset {
             Some(charset) => {
                 let media = content_type.split(';').next().unwrap_or_default();
@@ -124,7 +129,7 @@ impl Extractor<'_> {
             main: Some(&self.main),
             ..ResponseMetadata::of(url)
         };
-        web::read(body, &hints, self.form, &self.limits)
+        read_document(content, &hints, self.form, &self.limits)
     }
 
     fn write(&self, out: &mut dyn Write, extract: &Extract<'_>) -> io::Result<()> {
@@ -185,20 +190,13 @@ impl Extractor<'_> {
 
     /// Writes a document. Returns false if it was not requested or is not text.
     fn one(&self, out: &mut dyn Write, document: &corpus::Document) -> io::Result<bool> {
-        let (bytes, content_type) = match &document.content {
-            Content::Body {
-                bytes,
-                content_type,
-                ..
-            } => (bytes.as_slice(), content_type.as_str()),
-            Content::Text { text, .. } => (text.as_bytes(), "text/plain; charset=utf-8"),
-        };
+        let content = &document.content;
         // `--url` names the page in a plain file. A page in an archive has its own URL.
         let is_file = document.date.is_none() && Path::new(&*document.id) == self.args.file;
         if is_file {
             let url = self.wanted.as_ref().unwrap_or(&self.nowhere);
             let id = self.wanted.as_ref().map_or(&*document.id, PageUrl::as_str);
-            let read = self.read(bytes, content_type, url);
+            let read = self.read(content, url);
             self.write(out, &Extract::of(id, &read))?;
             return Ok(true);
         }
@@ -206,7 +204,7 @@ impl Extractor<'_> {
         if self.wanted.is_some() && url != self.wanted {
             return Ok(false);
         }
-        let read = self.read(bytes, content_type, url.as_ref().unwrap_or(&self.nowhere));
+        let read = self.read(content, url.as_ref().unwrap_or(&self.nowhere));
         if read.media == Media::Other {
             return Ok(false);
         }

@@ -14,9 +14,10 @@ use settings::skip_report::SkipReport;
 
 use crate::args::FingerprintArgs;
 use crate::output;
+use settings::input::document_reader;
 
 pub(crate) fn run(args: &FingerprintArgs) -> Result<(), CommandError> {
-    let reader = Reader::new(true);
+    let reader = document_reader(true);
     if args.distance.is_some() || args.resemblance.is_some() {
         say("--distance and --resemblance have no effect on a fingerprint");
     }

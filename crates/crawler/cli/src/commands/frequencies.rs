@@ -1,6 +1,6 @@
 //! `crawler frequencies`: counts the documents that have each word.
 
-use corpus::{Reader, is_standard_input};
+use corpus::is_standard_input;
 use messages::CommandError;
 use settings::features::FeatureSettings;
 use settings::skip_report::SkipReport;
@@ -8,6 +8,7 @@ use setup::features;
 
 use crate::args::FrequenciesArgs;
 use crate::output::file_to_stdout;
+use settings::input::document_reader;
 
 pub(crate) fn run(args: &FrequenciesArgs) -> Result<(), CommandError> {
     let feature_settings = FeatureSettings::new(
@@ -17,7 +18,7 @@ pub(crate) fn run(args: &FrequenciesArgs) -> Result<(), CommandError> {
     )?;
     let input = args.input.options(None);
     let mut skipped = SkipReport::default();
-    let reader = Reader::new(true);
+    let reader = document_reader(true);
     let counted = feature_settings.count(&args.paths, &input, &reader, |one| skipped.add(one))?;
     let output = args.output.as_deref();
     match output.filter(|path| !is_standard_input(path)) {

@@ -5,14 +5,14 @@ mod files;
 
 use std::path::Path;
 
+use corpus::is_standard_input;
 use corpus::named_fingerprints::is_named_fingerprints;
 use corpus::similar::is_url;
-use corpus::{Reader, is_standard_input};
 use inspect::similar::{self, ByTexts, Limits, Wanted};
 use messages::{CommandError, printable, usage};
 use settings::Settings;
 use settings::crawl_directory::{self, archive_files};
-use settings::input::{parse_url, unreadable};
+use settings::input::{document_reader, parse_url, unreadable};
 use setup::shared::OpenCrawl;
 use store::EmbeddedStore;
 
@@ -53,7 +53,7 @@ pub(crate) fn run(args: &SimilarArgs) -> Result<(), CommandError> {
         let archive = crawl_directory::archive(within);
         let archive = archive_files(&archive).map_err(unreadable(&archive))?;
         let reads_main = Settings::of_crawl(within)?.main_content.is_on();
-        files::like_documents(args, &archive, what, Reader::new(reads_main))
+        files::like_documents(args, &archive, what, document_reader(reads_main))
     } else if args.containment.is_none() && (is_crawl || is_url(what) || !is_there) {
         pages(
             args,
@@ -62,7 +62,7 @@ pub(crate) fn run(args: &SimilarArgs) -> Result<(), CommandError> {
         )
     } else {
         let within = std::slice::from_ref(within);
-        files::like_documents(args, within, what, Reader::new(true))
+        files::like_documents(args, within, what, document_reader(true))
     }
 }
 

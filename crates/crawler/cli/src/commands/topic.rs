@@ -14,6 +14,7 @@ use web::{CanonicalForm, PageUrl};
 
 use crate::args::TopicArgs;
 use crate::output::{self, Format};
+use settings::input::document_reader;
 
 /// Maximum number of words named per document.
 const NAMED: usize = 8;
@@ -48,7 +49,7 @@ pub(crate) fn run(args: &TopicArgs) -> Result<(), CommandError> {
     let format = args.format;
     let documents = Documents::below(&args.paths, &args.input.options(None))
         .map_err(|error| CommandError::of_usage(&error))?;
-    let reader = Reader::new(true);
+    let reader = document_reader(true);
     let mut skipped = SkipReport::default();
     let mut judged = 0_u64;
     let judge = {

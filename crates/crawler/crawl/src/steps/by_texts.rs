@@ -55,7 +55,7 @@ pub(crate) async fn compared(
 ) -> Option<Compared> {
     let kept = context.kept_pages.as_ref()?;
     let document = reading.document.as_ref()?;
-    let is_page = matches!(document.media, Media::Html | Media::Text)
+    let is_page = document.media != Media::Other
         && lease.discovered().requisite == 0
         && reading.listing.is_none()
         && (200..300).contains(&exchange.status)

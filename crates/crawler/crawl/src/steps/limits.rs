@@ -58,12 +58,13 @@ const fn limit_of(warning: ParseWarning) -> Option<Limit> {
         ParseWarning::Unread => Some(Limit::Steps),
         ParseWarning::TooMuchText => Some(Limit::Text),
         ParseWarning::Parsing(ParserStop::Disagreement)
+        | ParseWarning::Pdf(_)
         | ParseWarning::TooManyLinks
         | ParseWarning::Undecodable => None,
     }
 }
 
-/// Returns the format of a document whose text and links are not read.
+/// Returns the kind of a document whose text is not read.
 pub(crate) fn unread_format(
     exchange: &Exchange,
     decoded: &Decoded,
@@ -72,6 +73,13 @@ pub(crate) fn unread_format(
 ) -> Option<UnreadFormat> {
     if is_listing || document.media != Media::Other {
         return None;
+    }
+    let of_pdf = |warning: &ParseWarning| match warning {
+        ParseWarning::Pdf(failure) => Some(UnreadFormat::of_pdf(*failure)),
+        _ => None,
+    };
+    if let Some(pdf) = document.warnings.iter().find_map(of_pdf) {
+        return Some(pdf);
     }
     let media_type = exchange.content_type().map(|field| web::essence(&field));
     UnreadFormat::of(media_type.as_deref(), &decoded.bytes)

@@ -84,7 +84,7 @@ pub(crate) struct Reading {
     pub(crate) rendered: RenderedPage,
     /// The limits that cut it.
     pub(crate) cuts: Vec<Cut>,
-    /// The format of a document that is not read for text and links.
+    /// The kind of a document whose text is not read.
     pub(crate) unread: Option<UnreadFormat>,
     /// The warnings of the content.
     pub(crate) warnings: Vec<Warning>,
@@ -139,10 +139,13 @@ async fn read_by(
     exchange: &Exchange,
     reader: Reader<'_>,
 ) -> Result<Reading, Fault> {
-    let is_small = exchange
-        .body
-        .held()
-        .is_some_and(|body| body.len() <= SMALL_BODY && !is_coded(exchange) && !web::is_gzip(body));
+    let rules = &context.policy.reading;
+    let is_small = exchange.body.held().is_some_and(|body| {
+        body.len() <= SMALL_BODY
+            && !is_coded(exchange)
+            && !web::is_gzip(body)
+            && !reading::is_read_as_pdf(rules, exchange, body)
+    });
     let reading = if is_small && !reader.may_grow_topic() {
         reader.try_read(exchange)
     } else {
@@ -298,8 +301,7 @@ impl<'a> Reader<'a> {
         let document = reading::document(&self.policy.reading, exchange, decoded, listing);
         let awaits_dom = self.awaits_dom(&document, listing.is_some());
         // Only pages are compared by text: similar texts say little about files of data.
-        let is_compared =
-            document.media == Media::Html && self.kind != Kind::Requisite && !awaits_dom;
+        let is_compared = document.media.is_page() && self.kind != Kind::Requisite && !awaits_dom;
         let text = is_compared.then(|| page_text(&document, self.policy.reading.main_content));
         // Signature and topic are made from the same hashes of the words.
         let hashed = text.map(|text| self.signatures.hashed(text.text));

@@ -105,7 +105,7 @@ fn check_from(
 
 /// Returns true if the index must contain the page.
 fn is_expected(visit: &VisitRecord, position: RecordPosition, finder: &Finder) -> bool {
-    // Only text has a charset.
+    // Only what has text has a charset.
     is_covered(position, finder)
         && visit.kept
         && visit.charset.is_some()

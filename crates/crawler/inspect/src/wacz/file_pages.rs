@@ -9,9 +9,10 @@ use settings::machine::usual_temp_dir;
 use settings::read_again::BATCH;
 use sinks::wacz::{Page, WaczFault};
 use sinks::warc::date;
-use web::{Media, Timestamp};
+use web::Timestamp;
 
 use super::PackError;
+use settings::input::document_reader;
 
 /// A page that was read.
 struct ReadPage {
@@ -32,7 +33,7 @@ pub(super) fn list(
     let options = InputOptions::new(usual_temp_dir());
     let documents = Documents::below(&[path.to_owned()], &options).map_err(PackError::Corpus)?;
     let mut documents = documents.filter_map(Result::ok);
-    let reader = Reader::new(false);
+    let reader = document_reader(false);
     loop {
         let batch: Vec<Document> = documents.by_ref().take(BATCH).collect();
         if batch.is_empty() {
@@ -62,7 +63,7 @@ fn read(reader: &Reader, document: Document, with_text: bool) -> Option<ReadPage
         .any(|scheme| document.id.starts_with(scheme));
     let at = date(document.date.as_deref()?)?;
     match reader.read(&document.content) {
-        Content::Document(page) if is_web && page.media == Media::Html => Some(ReadPage {
+        Content::Document(page) if is_web && page.media.is_page() => Some(ReadPage {
             title: page.title.clone(),
             text: with_text.then(|| page.full_text().to_owned()),
             url: document.id.into_string(),

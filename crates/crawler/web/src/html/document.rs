@@ -8,6 +8,7 @@ use crate::html::limits::ParserStop;
 use crate::html::link::Link;
 use crate::html::page_fields::PageFields;
 use crate::html::page_kind::PageKind;
+use crate::html::pdf_content::PdfFailure;
 use crate::http::media_type::Media;
 use crate::url::page_url::PageUrl;
 
@@ -16,7 +17,8 @@ use crate::url::page_url::PageUrl;
 pub struct Document {
     /// The kind of document.
     pub media: Media,
-    /// Name of its encoding in the Encoding standard; empty for [`Media::Other`].
+    /// Name of its encoding in the Encoding standard: UTF-8 for a PDF; empty for
+    /// [`Media::Other`].
     pub charset: &'static str,
     /// Primary subtag of its language, `en`: declared, or detected from its text.
     pub language: Option<String>,
@@ -105,6 +107,8 @@ pub enum ParseWarning {
     /// There are more links than [`ReadLimits::links`](crate::ReadLimits::links): the first ones
     /// are kept.
     TooManyLinks,
+    /// The text of a PDF is unknown.
+    Pdf(PdfFailure),
 }
 
 impl Document {

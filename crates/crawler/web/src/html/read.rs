@@ -53,11 +53,8 @@ pub fn read(
         limits,
         encoding: UTF_8,
     };
-    let mut document = Document::unread(Media::of(metadata.content_type, body));
-    for value in metadata.x_robots_tag {
-        document.directives.add_header(value, metadata.agent);
-    }
-    let headed = document.read_header(&context);
+    let media = Media::of(metadata.content_type, body);
+    let (mut document, headed) = Document::with_header(media, &context);
     if document.media == Media::Other {
         match Subresource::of(metadata.content_type, body, limits.kinds) {
             Some(part) => document.read_part(part, body, headed, &context),
@@ -86,12 +83,29 @@ pub fn read(
         References::new(limits).resolve(headed, &context, &mut document);
         document.read_text(&decoded.text, limits);
     }
-    (document.language, document.language_confidence) =
-        language::of_page(document.language.as_deref(), &document.text);
+    document.detect_language();
     document
 }
 
 impl Document {
+    /// Creates the document of a body that is not read yet, and returns the links in its header.
+    pub(super) fn with_header(media: Media, context: &ReadContext<'_>) -> (Self, Links) {
+        let mut document = Self::unread(media);
+        for value in context.metadata.x_robots_tag {
+            document
+                .directives
+                .add_header(value, context.metadata.agent);
+        }
+        let headed = document.read_header(context);
+        (document, headed)
+    }
+
+    /// Replaces the declared language by the one that its text shows.
+    pub(super) fn detect_language(&mut self) {
+        (self.language, self.language_confidence) =
+            language::of_page(self.language.as_deref(), &self.text);
+    }
+
     /// Returns the links in header fields, and reads the canonical URL there. They are relative to
     /// the page's URL, even if the page has a `<base>`.
     fn read_header(&mut self, context: &ReadContext<'_>) -> Links {
@@ -133,7 +147,8 @@ impl Document {
         links
     }
 
-    fn read_text(&mut self, text: &str, limits: &ReadLimits) {
+    /// Reads a text without markup.
+    pub(super) fn read_text(&mut self, text: &str, limits: &ReadLimits) {
         let end = lines::end_of_share(text, limits.text);
         if end < text.len() {
             self.warnings.push(ParseWarning::TooMuchText);

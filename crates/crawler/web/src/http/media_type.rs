@@ -13,6 +13,9 @@ pub enum Media {
     Html,
     /// Plain text: text only.
     Text,
+    /// A PDF that was read: text and links ([`read_pdf`](crate::read_pdf)). Its bytes alone are
+    /// [`Media::Other`].
+    Pdf,
     /// Anything else: archived, not read.
     Other,
 }
@@ -21,6 +24,12 @@ pub enum Media {
 const SNIFFED_BYTES: usize = 1445;
 
 impl Media {
+    /// Returns true for documents that are pages: they are compared by their text.
+    #[must_use]
+    pub const fn is_page(self) -> bool {
+        matches!(self, Self::Html | Self::Pdf)
+    }
+
     /// Returns the kind that the header implies. If the header is missing or does not name a type,
     /// the first bytes decide; for XML, the root element.
     #[must_use]
@@ -36,6 +45,8 @@ impl Media {
     }
 }
 
+/// The first bytes of a PDF.
+const PDF: &[u8] = b"%PDF-";
 const XHTML: &str = "application/xhtml+xml";
 const MOBILE_XHTML: &str = "application/vnd.wap.xhtml+xml";
 
@@ -48,6 +59,33 @@ pub(crate) fn is_xhtml(content_type: Option<&str>, body: &[u8]) -> bool {
         Some(essence) if is_xml(essence) => of_xml(body) == Media::Html,
         _ => text_of(body).starts_with(b"<?xml") && Media::of(content_type, body) == Media::Html,
     }
+}
+
+/// Returns true for a PDF. The media type decides, or the first bytes if the media type says
+/// nothing about the format.
+#[must_use]
+pub fn is_pdf(content_type: Option<&str>, body: &[u8]) -> bool {
+    match essence(content_type.unwrap_or_default()).as_str() {
+        "application/pdf" | "application/x-pdf" | "application/acrobat" => true,
+        essence => !names_format(essence) && body.starts_with(PDF),
+    }
+}
+
+/// Returns false for the essence of a media type that says nothing about the format of a body.
+#[must_use]
+pub fn names_format(essence: &str) -> bool {
+    let is_vague = matches!(
+        essence,
+        "*/*"
+            | "unknown/unknown"
+            | "application/unknown"
+            | "application/octet-stream"
+            | "binary/octet-stream"
+            | "application/download"
+            | "application/force-download"
+            | "application/x-download"
+    );
+    is_media_type(essence) && !is_vague
 }
 
 /// Returns the media type of a response: the last valid one in all `Content-Type` fields, which may
@@ -192,7 +230,7 @@ fn sniff(body: &[u8]) -> Media {
     if text.starts_with(b"<?xml") {
         return of_xml(body);
     }
-    if text.is_empty() || text.starts_with(b"%PDF-") || text.iter().any(is_binary) {
+    if text.is_empty() || text.starts_with(PDF) || text.iter().any(is_binary) {
         return Media::Other;
     }
     Media::Text
@@ -299,6 +337,21 @@ mod tests {
                 headers.append(CONTENT_TYPE, field.parse().unwrap());
             }
             assert_eq!(content_type(&headers).as_deref(), expected, "{fields:?}");
+        }
+    }
+
+    #[test]
+    fn a_pdf_is_recognised_by_its_type_or_where_that_says_nothing_by_its_first_bytes() {
+        for (content_type, body, expected) in [
+            (Some("application/pdf"), &b""[..], true),
+            (Some("Application/X-PDF; x=y"), b"", true),
+            (Some("application/octet-stream"), b"%PDF-1.4", true),
+            (Some("pdf"), b"%PDF-1.4", true),
+            (None, b"%PDF-1.4", true),
+            (None, b"%!PS-", false),
+            (Some("text/html"), b"%PDF-1.4", false),
+        ] {
+            assert_eq!(is_pdf(content_type, body), expected, "{content_type:?}");
         }
     }
 

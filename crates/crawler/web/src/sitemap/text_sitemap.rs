@@ -40,7 +40,7 @@ fn may_list(content_type: Option<&str>, body: &[u8]) -> bool {
     };
     match Media::of(content_type, body) {
         Media::Text => true,
-        Media::Html => false,
+        Media::Html | Media::Pdf => false,
         Media::Other => {
             content_type.is_some_and(|media| is_unknown(&essence(media)))
                 && Media::of(None, body) == Media::Text

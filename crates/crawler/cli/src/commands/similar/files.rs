@@ -17,6 +17,7 @@ use settings::skip_report::SkipReport;
 
 use crate::args::SimilarArgs;
 use crate::output;
+use settings::input::document_reader;
 
 /// A document that is similar to the document in question.
 #[derive(Serialize)]
@@ -117,7 +118,7 @@ pub(super) fn near_fingerprints(
         return Err(usage(message).with_remedy("use --distance, or give the documents"));
     }
     let file = NamedFingerprints::open(within)?;
-    let reader = Reader::new(true);
+    let reader = document_reader(true);
     let what = PathBuf::from(name);
     let mut input = args.input.options(None);
     let builder =

@@ -1,0 +1,16 @@
+//! The text, title and links of a PDF.
+//!
+//! The format is large, and a PDF may be made to exhaust its reader. So the [`reader`] starts this
+//! program again as a child, which reads the bytes from its standard input under limits on memory
+//! and processor time and writes what it found ([`run_child`]). If the child dies, one PDF is
+//! unread.
+//!
+//! Invariant: whatever the bytes are, the reader ends within the limits in `child.rs` and cannot
+//! harm this process. Only this crate knows the PDF library (hayro).
+
+mod child;
+mod content;
+mod page_text;
+mod strings;
+
+pub use child::{reader, run_child};
