@@ -51,6 +51,8 @@ impl Presentation {
             Media::Html if subtype.ends_with("xml") => return Self::Xhtml,
             Media::Html => return Self::Page,
             Media::Text => return Self::Text,
+            // A frame without scripts does not show it.
+            Media::Pdf => return Self::Download,
             Media::Other => {}
         }
         match (kind, subtype) {
