@@ -8,6 +8,7 @@ pub(crate) mod focus;
 pub(crate) mod host_frames;
 pub(crate) mod kept_pages;
 pub(crate) mod listing_quota;
+mod lost_requests;
 pub(crate) mod politeness;
 pub(crate) mod recent_texts;
 pub(crate) mod renderer;

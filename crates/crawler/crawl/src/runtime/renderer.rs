@@ -7,6 +7,7 @@ use render::{Render, RenderLimits};
 use sinks::Archived;
 use web::UrlKey;
 
+use super::lost_requests::LostRequests;
 use super::shared_parts::SharedParts;
 
 /// Maximum length of a picture of a page, in bytes.
@@ -18,6 +19,8 @@ pub struct Renderer {
     pub(crate) limits: RenderLimits,
     /// The scripts, styles and fonts of all pages.
     pub(crate) shared: SharedParts,
+    /// The requests that no visit makes succeed.
+    pub(crate) lost: LostRequests,
 }
 
 impl Renderer {
@@ -32,6 +35,7 @@ impl Renderer {
                 ..RenderLimits::default()
             },
             shared: SharedParts::new(archive),
+            lost: LostRequests::default(),
         }
     }
 

@@ -98,11 +98,13 @@ async fn render(
     let dom = reading::read_as_received(context, &dom, kind).await?;
     let failed = std::mem::take(&mut requests.failed);
     let incomplete = match incompleteness(failed, &dom) {
-        Some(attempt) if !requests.has_posted && is_worth_a_visit(context, lease, &attempt) => {
+        Some(failed)
+            if !requests.has_posted && is_worth_a_visit(context, renderer, lease, &failed) =>
+        {
             requests.forget_shared(renderer).await;
-            return Ok(Err(attempt));
+            return Ok(Err(failed.attempt));
         }
-        attempt => attempt.map(|attempt| attempt.reason),
+        failed => failed.map(|failed| failed.attempt.reason),
     };
     let adds = adds(context, reading.document.as_ref(), dom.document.as_ref()).await;
     reading.replace_by_dom(dom);
@@ -117,18 +119,29 @@ async fn render(
     Ok(Ok(reading))
 }
 
-/// Returns the failed attempt to get text that a DOM probably lacks: a request to the domain of the
-/// page, or to any if the DOM has next to no text.
-fn incompleteness(failed: Vec<FailedRequest>, dom: &Reading) -> Option<FailedAttempt> {
+/// Returns the failed request for text that a DOM probably lacks: to the domain of the page, or to
+/// any if the DOM has next to no text.
+fn incompleteness(failed: Vec<FailedRequest>, dom: &Reading) -> Option<FailedRequest> {
     let mut failed = failed.into_iter();
-    let first = failed.find(|failed| failed.is_own || dom.needs_scripts)?;
-    Some(first.attempt)
+    failed.find(|failed| failed.is_own || dom.needs_scripts)
 }
 
 /// Returns true if another visit may bring what a page lacks. Otherwise, what came is the page.
-fn is_worth_a_visit(context: &CrawlContext, lease: &Lease, attempt: &FailedAttempt) -> bool {
-    let health = politeness::health_of(context, lease, &attempt.host);
-    health.decide(context, lease, attempt.failure) != Decision::GiveUp
+fn is_worth_a_visit(
+    context: &CrawlContext,
+    renderer: &Renderer,
+    lease: &Lease,
+    failed: &FailedRequest,
+) -> bool {
+    if renderer.lost.has(&failed.url) {
+        return false;
+    }
+    let health = politeness::health_of(context, lease, &failed.attempt.host);
+    let is_worth_it = health.decide(context, lease, failed.attempt.failure) != Decision::GiveUp;
+    if !is_worth_it {
+        renderer.lost.count(&failed.url);
+    }
+    is_worth_it
 }
 
 /// Returns true if the DOM of a page has other text than the page as received, or further links in

@@ -29,7 +29,7 @@ use policy::Requisites;
 use render::{BrowserAnswer, BrowserRequest, PageNetwork, RequestKind};
 use store::Lease;
 use tokio::sync::Mutex as AsyncMutex;
-use web::{Exchange, OutOfScope, PageUrl, Timestamp, UrlKey, Validators};
+use web::{Exchange, OutOfScope, PageUrl, Timestamp, Validators};
 
 use crate::context::CrawlContext;
 use crate::fault::Fault;
@@ -118,7 +118,7 @@ impl EndedRequests {
 
 /// A request that failed in a way that may pass.
 pub(crate) struct FailedRequest {
-    url: UrlKey,
+    pub(crate) url: PageUrl,
     pub(crate) attempt: FailedAttempt,
     /// True if the request belongs to the domain of its page.
     pub(crate) is_own: bool,
@@ -318,8 +318,8 @@ impl<'a> Subrequests<'a> {
             let (failure, login) = (VisitFailure::Status(status), String::new());
             self.note_failure(url, request.kind, failure, Reason::Status { status, login });
         } else {
-            let succeeded = url.key();
-            self.sent().failed.retain(|failed| failed.url != succeeded);
+            self.sent().failed.retain(|failed| failed.url != *url);
+            self.renderer.lost.succeeded(url);
         }
         let is_whole = exchange.truncated.is_none() && incomplete.is_none();
         let part = self.decoded(&exchange).await.filter(|_| is_whole);
@@ -365,9 +365,8 @@ impl<'a> Subrequests<'a> {
             until: Timestamp::default(),
         };
         let is_own = url.registrable_domain() == self.page.registrable_domain();
-        let url = url.key();
         let failed = FailedRequest {
-            url,
+            url: url.clone(),
             attempt,
             is_own,
         };

@@ -123,6 +123,47 @@ fn a_page_whose_data_never_comes_is_kept_with_what_came() {
     assert!(note.contains("/data: "), "{note}");
 }
 
+/// With its API gone for good, a site of a thousand pages was asked for each of them three times.
+#[test]
+fn pages_are_visited_once_if_the_data_of_three_others_never_came() {
+    const PAGES: usize = 6;
+    let pages = |request: &Request| match request.path() {
+        "/robots.txt" => Reply::status(404),
+        path if path.starts_with("/data") => Reply::raw(HALF),
+        path => {
+            let page = path.trim_start_matches("/page").trim_start_matches('/');
+            let next = page.parse::<usize>().map_or(1, |page| page + 1);
+            let link = format!("<a href=/page{next}></a></body>");
+            Reply::html(SHELL.replace("</body>", &link))
+        }
+    };
+    let mut crawl = Crawl::at(Site::new(pages));
+    crawl.settings.tries = 2;
+    crawl.settings.max_pages = Some(PAGES as u64);
+    let paths: Vec<String> = (0..PAGES)
+        .map(|page| match page {
+            0 => "/".to_owned(),
+            page => format!("/page{page}"),
+        })
+        .collect();
+    for (number, path) in paths.iter().enumerate() {
+        let data = crawl.url(&format!("/data?of={number}"));
+        let shown = SHELL.replace(
+            "</body>",
+            &format!("<a href=/page{}></a></body>", number + 1),
+        );
+        crawl = crawl.script(path, move |browser, url| {
+            browser.shows(url, &[(RequestKind::Data, data.as_str())], &shown)
+        });
+    }
+    let ended = crawl.run();
+    let visits: Vec<usize> = paths.iter().map(|path| ended.requested(path)).collect();
+    assert_eq!(visits, [2, 2, 2, 1, 1, 1]);
+    for path in &paths {
+        assert!(ended.note(path, "render-incomplete").is_some(), "{path}");
+    }
+}
+
 /// A counter of visitors that is down must not double the requests to every site that has it.
 #[test]
 fn a_page_with_text_does_not_wait_for_the_script_of_another_domain() {
