@@ -43,7 +43,7 @@ const ABOUT: ExportInfo = ExportInfo {
     version: env!("CARGO_PKG_VERSION"),
     algorithm: neardup::ALGORITHM,
     zero_key: true,
-    options: &[],
+    options: Vec::new(),
 };
 
 fn main() {

@@ -26,7 +26,7 @@ fn own_fields(selectors: &[(&str, &str)], html: &str) -> BTreeMap<String, String
         let of_name = fields.entry((*name).to_owned()).or_default();
         of_name.push((*selector).to_owned());
     }
-    let fields = FieldSelectors::parse(fields).unwrap();
+    let fields = FieldSelectors::parse(fields).expect("selectors");
     let form = CanonicalForm::default();
     let url = PageUrl::parse("http://example.org/dir/page", &form).expect("a URL");
     let metadata = ResponseMetadata {

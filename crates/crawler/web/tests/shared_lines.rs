@@ -16,7 +16,7 @@ impl SharedLines for Site {
 
 fn read_of(site: Option<&Site>, url: &str, html: &str) -> Document {
     let form = CanonicalForm::default();
-    let url = PageUrl::parse(url, &form).unwrap();
+    let url = PageUrl::parse(url, &form).expect("a URL");
     let metadata = ResponseMetadata {
         content_type: Some("text/html; charset=utf-8"),
         shared: site.map(|site| site as &dyn SharedLines),

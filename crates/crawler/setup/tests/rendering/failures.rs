@@ -132,14 +132,17 @@ fn pages_are_visited_once_if_the_data_of_three_others_never_came() {
         path if path.starts_with("/data") => Reply::raw(HALF),
         path => {
             let page = path.trim_start_matches("/page").trim_start_matches('/');
-            let next = page.parse::<usize>().map_or(1, |page| page + 1);
-            let link = format!("<a href=/page{next}></a></body>");
-            Reply::html(SHELL.replace("</body>", &link))
+            match page.parse().unwrap_or(0) {
+                page if page < PAGES => {
+                    let link = format!("<a href=/page{}></a></body>", page + 1);
+                    Reply::html(SHELL.replace("</body>", &link))
+                }
+                _ => Reply::status(404),
+            }
         }
     };
     let mut crawl = Crawl::at(Site::new(pages));
     crawl.settings.tries = 2;
-    crawl.settings.max_pages = Some(PAGES as u64);
     let paths: Vec<String> = (0..PAGES)
         .map(|page| match page {
             0 => "/".to_owned(),
