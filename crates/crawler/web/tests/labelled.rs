@@ -351,8 +351,10 @@ fn lists_are_told_from_articles_among_pages_of_seven_kinds() {
     let lists = ["collection", "listing"].map(|kind| found[kind]);
     let pages: u32 = lists.iter().map(|(pages, _)| pages).sum();
     let right: u32 = lists.iter().map(|(_, right)| right).sum();
+    // A debug build reads a dozen lists.
+    let goal = if STEP > 1 { 0.5 } else { 0.65 };
     assert!(
-        f64::from(right) >= 0.6 * f64::from(pages),
+        f64::from(right) >= goal * f64::from(pages),
         "{right} of {pages}"
     );
 }
