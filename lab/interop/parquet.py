@@ -55,7 +55,9 @@ TYPES = {
             "DOUBLE",
         ),
         "author": "VARCHAR", "published": "DATE", "modified": "DATE",
-        **dict.fromkeys(["description", "site", "image", "type", "license", "tags"], "VARCHAR"),
+        **dict.fromkeys(
+            ["description", "site", "image", "type", "license", "tags", "kind", "fields"], "VARCHAR"
+        ),
     },
 }
 # pyarrow's types of the unsigned columns by DuckDB's, and of dates and sketches.
