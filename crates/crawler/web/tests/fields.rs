@@ -323,7 +323,7 @@ proptest! {
 
 #[test]
 fn fields_of_the_user_are_the_first_elements_that_their_selectors_match() {
-    let html = "<meta itemprop=brand content=' Lumen  Ltd '><p class=price> 9\n <b>€</b></p>\
+    let html = "<b data-stock=7>seven</b><meta itemprop=brand content=' Lumen  Ltd '><p class=price> 9\n <b>€</b></p>\
         <p class=price>12 €</p><p class=empty></p><input name=sku value=A17>";
     let found = own_fields(
         &[
@@ -332,9 +332,10 @@ fn fields_of_the_user_are_the_first_elements_that_their_selectors_match() {
             ("sku", "example.org=[name=sku]"),
             ("empty", "example.org=.empty"),
             ("missing", "example.org=.missing"),
+            ("stock", "example.org=[data-stock]"),
             ("elsewhere", "other.org=.price"),
             ("either", "example.org=h1"),
-            ("either", "example.org=b"),
+            ("either", "example.org=.price b"),
         ],
         html,
     );
@@ -347,6 +348,7 @@ fn fields_of_the_user_are_the_first_elements_that_their_selectors_match() {
         ("either", "€"),
         ("price", "9 €"),
         ("sku", "A17"),
+        ("stock", "seven"),
     ];
     assert_eq!(found, expected);
 }

@@ -45,7 +45,8 @@ pub struct HostSettings {
     #[serde(deserialize_with = "selector", skip_serializing_if = "Option::is_none")]
     pub main_selector: Option<String>,
     /// CSS selectors by the names of fields: `fields = { price = ".price" }`. The texts of the
-    /// host's pages have the text of the first element of each.
+    /// host's pages have the text of the first element of each. Of a name in several tables, the
+    /// most specific selector that matches counts.
     #[serde(
         deserialize_with = "fields",
         skip_serializing_if = "BTreeMap::is_empty"
@@ -141,10 +142,12 @@ impl HostSettings {
             concurrency: self.concurrency.or(wider.concurrency),
             max_pages: self.max_pages.or(wider.max_pages),
             main_selector: self.main_selector.or_else(|| wider.main_selector.clone()),
-            fields: match self.fields.is_empty() {
-                true => wider.fields.clone(),
-                false => self.fields,
-            },
+            fields: wider
+                .fields
+                .clone()
+                .into_iter()
+                .chain(self.fields)
+                .collect(),
             render: self.render.or(wider.render),
             // A key belongs to its certificate.
             client_key: match self.client_cert {

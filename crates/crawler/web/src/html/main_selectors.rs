@@ -95,6 +95,12 @@ impl MainSelectors {
         selectors.find_map(|selector| html.select(&selector.selector).next())
     }
 
+    /// Returns true if a selector for a page needs attributes that are otherwise omitted.
+    pub(super) fn need_data(&self, page: &PageUrl) -> bool {
+        let mut selectors = self.0.iter().filter(|selector| selector.is_for(page));
+        selectors.any(MainSelector::needs_data)
+    }
+
     /// Returns the selectors as they were given.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|selector| &*selector.text)
@@ -202,9 +208,15 @@ impl<'h> Selection<'h> {
         }
     }
 
-    /// Parses a page and keeps all attributes that the selectors need.
-    pub(super) fn parse(&self, text: &str, limits: &ReadLimits, budget: &mut WorkBudget) -> Parsed {
-        if self.selectors.iter().any(|selector| selector.needs_data()) {
+    /// Parses a page and keeps all attributes that the selectors need, or all.
+    pub(super) fn parse(
+        &self,
+        text: &str,
+        keeps_all: bool,
+        limits: &ReadLimits,
+        budget: &mut WorkBudget,
+    ) -> Parsed {
+        if keeps_all || self.selectors.iter().any(|selector| selector.needs_data()) {
             tree::parse_with_html5ever(text, limits, budget)
         } else {
             tree::parse(text, limits, budget)

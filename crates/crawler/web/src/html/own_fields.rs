@@ -30,6 +30,11 @@ impl FieldSelectors {
         parsed.collect::<Result<_, _>>().map(Self)
     }
 
+    /// Returns true if a selector for a page needs attributes that are otherwise omitted.
+    pub(super) fn need_data(&self, page: &PageUrl) -> bool {
+        self.0.values().any(|selectors| selectors.need_data(page))
+    }
+
     /// Returns the fields of a page, by name.
     pub(super) fn of_page(&self, html: &Html, page: &PageUrl) -> BTreeMap<String, String> {
         let fields = self.0.iter().filter_map(|(name, selectors)| {

@@ -161,7 +161,9 @@ impl Document {
         let (markup, unscripted);
         let mut budget = WorkBudget::new(limits.tree_effort);
         let selectors = Selection::of(metadata.main, metadata.url);
-        let parsed = selectors.parse(text, limits, &mut budget);
+        let own = metadata.fields.filter(|_| limits.fields);
+        let keeps_all = own.is_some_and(|own| own.need_data(metadata.url));
+        let parsed = selectors.parse(text, keeps_all, limits, &mut budget);
         let mut walk = Walk::new(metadata.agent, limits, text.len() / 4);
         walk.directives = self.directives;
         walk.selected = selectors.find(&parsed.html);
@@ -174,7 +176,7 @@ impl Document {
         if words < MIN_MAIN_WORDS && !walk.unscripted.is_empty() {
             // Scripts generate the page, except for its content for readers without scripts.
             markup = std::mem::take(&mut walk.unscripted);
-            unscripted = selectors.parse(&markup, limits, &mut budget);
+            unscripted = selectors.parse(&markup, false, limits, &mut budget);
             walk.selected = selectors.find(&unscripted.html);
             walk.tree(unscripted.html.tree.root());
             if let Some(rest) = &unscripted.rest {
@@ -206,7 +208,7 @@ impl Document {
         if limits.fields {
             let resolve = |target: &str| Some(url_of(target)?.as_str().to_owned());
             self.fields = fields::of_page(&parsed.html, metadata.url, resolve);
-            if let Some(own) = metadata.fields {
+            if let Some(own) = own {
                 self.own_fields = own.of_page(&parsed.html, metadata.url);
             }
         }
