@@ -23,11 +23,13 @@ pub enum UnreadFormat {
     DamagedPdf,
     /// PDF files that take too much time or memory.
     CostlyPdf,
+    /// PDF files whose reader could not be started.
+    UnstartedPdf,
 }
 
 impl UnreadFormat {
     /// All kinds, in the order of the journal.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Pdf,
         Self::Office,
         Self::Archive,
@@ -35,6 +37,7 @@ impl UnreadFormat {
         Self::EncryptedPdf,
         Self::DamagedPdf,
         Self::CostlyPdf,
+        Self::UnstartedPdf,
     ];
 
     /// The kinds that are counted: [`UnreadFormat::format`].
@@ -51,6 +54,7 @@ impl UnreadFormat {
             Self::EncryptedPdf => "pdf-encrypted",
             Self::DamagedPdf => "pdf-damaged",
             Self::CostlyPdf => "pdf-costly",
+            Self::UnstartedPdf => "pdf-unstarted",
         }
     }
 
@@ -69,6 +73,7 @@ impl UnreadFormat {
             PdfFailure::Encrypted => Self::EncryptedPdf,
             PdfFailure::Damaged => Self::DamagedPdf,
             PdfFailure::TooCostly => Self::CostlyPdf,
+            PdfFailure::Unstarted => Self::UnstartedPdf,
         }
     }
 
@@ -105,6 +110,9 @@ impl UnreadFormat {
             Self::EncryptedPdf => "the PDF is encrypted",
             Self::DamagedPdf => "the PDF is damaged",
             Self::CostlyPdf => "reading the PDF takes too much time or memory",
+            Self::UnstartedPdf => {
+                "the process that reads PDFs could not be started; `crawler reindex` reads it again"
+            }
         }
     }
 

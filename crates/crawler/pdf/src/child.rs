@@ -56,7 +56,7 @@ fn read_by(mut command: Command, bytes: &[u8]) -> Result<PdfContent, PdfFailure>
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     let mut child = command
         .spawn()
-        .map_err(|_no_process| PdfFailure::TooCostly)?;
+        .map_err(|_no_process| PdfFailure::Unstarted)?;
     let answer = answer(&mut child, bytes);
     // Ends a child that has more to say.
     let _may_have_ended = child.kill();
@@ -151,6 +151,12 @@ mod tests {
         let text = r#"{"Ok":{"title":null,"language":null,"text":"words","links":[]}}"#;
         let found = answer_of(&format!("cat >&2; echo '{text}'"));
         assert_eq!(found.unwrap().text, "words");
+    }
+
+    #[test]
+    fn a_child_that_cannot_be_started_says_nothing_about_its_pdf() {
+        let found = read_by(Command::new("/nonexistent/reader"), b"%PDF-");
+        assert_eq!(found, Err(PdfFailure::Unstarted));
     }
 
     #[test]

@@ -5,8 +5,8 @@
 //! and processor time and writes what it found ([`run_child`]). If the child dies, one PDF is
 //! unread.
 //!
-//! Invariant: whatever the bytes are, the reader ends within the limits in `child.rs` and cannot
-//! harm this process. Only this crate knows the PDF library (hayro).
+//! Invariant: for any bytes, the reader ends within the limits in `child.rs`, and this process is
+//! unharmed. Only this crate knows the PDF library (hayro).
 
 mod child;
 mod content;

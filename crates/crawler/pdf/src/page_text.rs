@@ -183,7 +183,7 @@ impl Device<'_> for PageText {
     fn pop_transparency_group(&mut self) {}
 }
 
-/// Returns the text of a glyph with its ligatures taken apart; `None` if it has none.
+/// Returns the text of a glyph, with ligatures split into letters; `None` without text.
 fn text_of(glyph: &Glyph<'_>) -> Option<String> {
     let text = match glyph.as_unicode()? {
         BfString::Char(c) => String::from(c),

@@ -31,6 +31,8 @@ pub enum PdfFailure {
     Damaged,
     /// Reading it took too much time or memory.
     TooCostly,
+    /// The process that reads it could not be started.
+    Unstarted,
     /// Its pages are pictures, without text or with next to none.
     Pictures,
 }
