@@ -406,11 +406,11 @@ fn chunks_are_the_sections_of_a_text_with_their_headings() {
         .assert_error(2, "has no place for the headings");
 }
 
-/// The manual of SQLite begins 622 of its 756 pages with a slogan that no page marks as
-/// boilerplate: every text of a corpus began with it.
-#[test]
-fn lines_that_begin_or_end_many_texts_of_a_host_are_left_out() {
-    const PAGES: u32 = 12;
+/// Number of pages of [`crawl_with_slogan`].
+const PAGES: u32 = 12;
+
+/// Crawls pages that all begin and end with the same line.
+fn crawl_with_slogan(more: &[&str]) -> (Server, Crawl) {
     let page = |number: u32, next: String| {
         format!(
             "<html><head><title>Page {number}</title></head><body><p>Small. Fast. Reliable.</p>\
@@ -431,8 +431,17 @@ fn lines_that_begin_or_end_many_texts_of_a_host_are_left_out() {
     let server = Server::spawn_thread(site);
     let crawl = Crawl::of(&server, &[HOST])
         .seeds(&[server.url(HOST, "/0")])
-        .with(&["--tries=1"]);
+        .with(&["--tries=1"])
+        .with(more);
     crawl.complete();
+    (server, crawl)
+}
+
+/// The manual of SQLite begins 622 of its 756 pages with a slogan that no page marks as
+/// boilerplate: every text of a corpus began with it.
+#[test]
+fn lines_that_begin_or_end_many_texts_of_a_host_are_left_out() {
+    let (_server, crawl) = crawl_with_slogan(&[]);
     for (arguments, shared) in [(&[][..], 0), (&["--keep-boilerplate"], PAGES as usize)] {
         for form in [&[][..], &["--markdown"]] {
             let rows = json_lines(&done(&crawl, &[arguments, form].concat()));
@@ -447,6 +456,31 @@ fn lines_that_begin_or_end_many_texts_of_a_host_are_left_out() {
             }
         }
     }
+}
+
+/// Half of the pages do not show which lines they share. A file whose earlier rows would change is
+/// not continued.
+#[test]
+fn a_file_is_not_continued_if_the_crawl_has_learned_other_shared_lines() {
+    let (_server, crawl) = crawl_with_slogan(&["--max-pages=6"]);
+    let kept = ["--keep-boilerplate", "--output", "kept.jsonl"];
+    done(&crawl, &["--output", "texts.jsonl"]);
+    done(&crawl, &kept);
+    let crawl = crawl.with(&["--max-pages=100"]);
+    crawl.complete();
+    crawl
+        .run_command(&[
+            "export",
+            "crawl",
+            "--text",
+            "--output",
+            "texts.jsonl",
+            "--resume",
+        ])
+        .assert_error(2, "--keep-boilerplate does not depend on them");
+    done(&crawl, &[&kept[..], &["--resume"]].concat());
+    let rows = std::fs::read_to_string(crawl.directory().join("kept.jsonl")).unwrap();
+    assert_eq!(rows.lines().count(), PAGES as usize);
 }
 
 #[test]

@@ -10,9 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::json;
-use web::Clock;
-
-use crate::terminal::Escaping;
+use web::{Clock, Escaping};
 
 /// A writer of lines that always succeeds.
 pub(crate) struct LogFile<W> {

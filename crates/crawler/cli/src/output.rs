@@ -12,8 +12,9 @@ use clap::ValueEnum;
 use messages::{CommandError, fault, printable, say, usage};
 use serde::Serialize;
 use serde_json::Value;
+use web::Escaping;
 
-use crate::terminal::{Escaping, has_colours};
+use crate::terminal::{COLOURS, has_colours};
 
 /// The form of results. The same on a terminal, in a pipe and in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -171,19 +172,22 @@ pub(crate) fn coloured_to_stdout(
         return to_stdout(|out| write(out, false));
     }
     let out = io::BufWriter::new(io::stdout().lock());
-    write_and_flush(&mut Escaping::with_colours(out), |out| write(out, true))
+    write_and_flush(&mut Escaping::but_for(COLOURS, out), |out| write(out, true))
 }
 
 /// Says that a file was written, or a directory of files: what it contains, its size, and what
 /// opens it.
 pub(crate) fn say_written(path: &Path, contents: &str, opened: &str) {
-    let (mut bytes, mut paths) = (0, vec![path.to_owned()]);
+    let whole = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let (mut bytes, mut paths) = (0, vec![whole]);
     while let Some(path) = paths.pop() {
-        match std::fs::read_dir(&path) {
-            Ok(inside) => paths.extend(inside.flatten().map(|inside| inside.path())),
-            Err(_not_a_directory) => {
-                bytes += std::fs::metadata(&path).map_or(0, |file| file.len());
+        // A link in a directory is not followed: it could lead back.
+        match std::fs::symlink_metadata(&path) {
+            Ok(about) if about.is_dir() => {
+                let inside = std::fs::read_dir(&path).into_iter().flatten().flatten();
+                paths.extend(inside.map(|inside| inside.path()));
             }
+            about => bytes += about.map_or(0, |file| file.len()),
         }
     }
     say_written_bytes(path, contents, bytes, opened);

@@ -24,7 +24,7 @@ use crate::text::Line;
 pub struct Visit {
     /// Its record.
     pub record: VisitRecord,
-    /// The start of its records in its archive file: those of its redirects come before its page.
+    /// The start of its first record in its archive file. Redirects come before the page.
     pub records_from: Option<u64>,
     /// The sketch that later pages are compared with; `None` if the page was not admitted or is
     /// compared only exactly.

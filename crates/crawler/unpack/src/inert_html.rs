@@ -1,22 +1,21 @@
-//! Pages that only show: no script of them runs, and nothing in them acts on its own.
+//! Pages without scripts, event handlers and automatic requests.
 //!
-//! A browser must still be told not to run scripts (`sandbox`). Without this step it would reserve
-//! room for scripts, hide what is shown to browsers without them, and open links in windows that
-//! the sandbox forbids.
+//! The `sandbox` policy is what keeps a browser from running scripts. This step makes the page look
+//! right under that policy: it shows the content of `<noscript>` and the pictures of lazy loaders,
+//! and removes targets in other windows, which the sandbox blocks.
 
 use lol_html::html_content::Element;
 use lol_html::{RewriteStrSettings, element, rewrite_str};
 
 use crate::rewrite_html::{UnreadableHtml, value};
 
-/// Attributes by which a browser sends requests of its own accord when a link is used or an element
-/// is loaded.
+/// Attributes that make a browser report clicks and views to a server.
 const REPORTING: [&str; 2] = ["ping", "attributionsrc"];
 
 /// `http-equiv` values that only describe the page or are rewritten with its links.
 const KEPT_DIRECTIVES: [&str; 3] = ["content-type", "content-language", "refresh"];
 
-/// Attributes in which a lazy loader keeps the picture of an element, and their places.
+/// Attributes of lazy loaders that hold a picture's URL, each with the attribute that loads it.
 const LAZY_PICTURES: [(&str, &str); 5] = [
     ("data-src", "src"),
     ("data-lazy-src", "src"),
@@ -105,8 +104,7 @@ fn is_directive(meta: &Element<'_, '_>) -> bool {
     directive.is_some_and(|name| !KEPT_DIRECTIVES.contains(&name.as_str()))
 }
 
-/// Returns true for an attribute that runs a script, sends a request of its own accord, or opens a
-/// window.
+/// Returns true for an attribute that runs a script, reports to a server, or opens a window.
 fn acts(element: &Element<'_, '_>, name: &str) -> bool {
     if name.starts_with("on") || REPORTING.contains(&name) {
         return true;
@@ -137,12 +135,10 @@ fn is_script_url(value: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use web::{
-        CanonicalForm, LinkKind, LinkKinds, PageUrl, ReadLimits, ResponseMetadata, read,
-        url_attributes,
-    };
+    use web::url_attributes;
 
     use super::*;
+    use crate::crawl_links::links_of_the_crawl;
     use crate::rewrite_html;
 
     fn inert(html: &str) -> String {
@@ -256,17 +252,7 @@ mod tests {
             let inert = inert_html(&html, Fallback::Shown).unwrap();
             let link = |url: &str| Some(format!("/replay/{url}"));
             let page = rewrite_html(&inert, "http://s.test/dir/page", &link).unwrap().text;
-            let form = CanonicalForm::default();
-            let url = PageUrl::parse("http://dashboard.test/", &form).unwrap();
-            let metadata = ResponseMetadata {
-                content_type: Some("text/html; charset=utf-8"),
-                ..ResponseMetadata::of(&url)
-            };
-            let limits = ReadLimits {
-                kinds: LinkKinds::PAGES.with(LinkKind::Requisite),
-                ..ReadLimits::default()
-            };
-            for link in read(page.as_bytes(), &metadata, &form, &limits).links {
+            for link in links_of_the_crawl(&page, "http://dashboard.test/") {
                 let stays = link.url.as_str().starts_with("http://dashboard.test/replay/http");
                 prop_assert!(stays || link.is_implied, "{} in {page}", link.url);
             }

@@ -12,6 +12,8 @@
 //! keep a browser from loading local files change.
 
 mod conversion;
+#[cfg(test)]
+mod crawl_links;
 mod file_names;
 mod inert_html;
 mod path_segment;

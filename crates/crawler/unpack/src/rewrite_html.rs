@@ -246,10 +246,10 @@ mod tests {
     use std::collections::BTreeSet;
 
     use proptest::prelude::*;
-    use web::{CanonicalForm, LinkKind, LinkKinds, PageUrl, ReadLimits, ResponseMetadata, read};
 
     use super::*;
     use crate::LinkCounts;
+    use crate::crawl_links::links_of_the_crawl;
 
     fn file_of(url: &str) -> Option<String> {
         let path = url.strip_prefix("http://s.test/")?;
@@ -366,17 +366,7 @@ mod tests {
 
     /// Returns the URLs that a crawl with page requisites finds in a page.
     fn urls_of_the_crawl(html: &str) -> BTreeSet<String> {
-        let form = CanonicalForm::default();
-        let url = PageUrl::parse("http://s.test/dir/page", &form).unwrap();
-        let metadata = ResponseMetadata {
-            content_type: Some("text/html; charset=utf-8"),
-            ..ResponseMetadata::of(&url)
-        };
-        let limits = ReadLimits {
-            kinds: LinkKinds::PAGES.with(LinkKind::Requisite),
-            ..ReadLimits::default()
-        };
-        let links = read(html.as_bytes(), &metadata, &form, &limits).links;
+        let links = links_of_the_crawl(html, "http://s.test/dir/page");
         let written = links.iter().filter(|link| !link.is_implied);
         written.map(|link| link.url.as_str().to_owned()).collect()
     }

@@ -2,6 +2,7 @@
 //! The crate is pure: it uses no I/O, no clock and no runtime.
 
 mod choice;
+mod escaping;
 mod html;
 mod http;
 mod letter_case;
@@ -33,6 +34,7 @@ pub use crate::robots::{
     product_token, robots_text, whole_lines,
 };
 
+pub use crate::escaping::Escaping;
 pub use crate::pace::{Pace, RestartRule, WaitReason};
 pub use crate::printable::{is_command, printable};
 pub use crate::time::{BadTimestamp, Clock, Timestamp};

@@ -26,10 +26,9 @@ use settings::{crawl_directory, machine};
 use setup::shared::{OpenCrawl, Refused};
 use sinks::warc::{self, ConversionInfo, ConversionWriter};
 
-use self::target::ExportTarget;
+use self::target::{ExportTarget, markdown_directory};
 use crate::args::{ExportArgs, OutputForm};
 use crate::output;
-use crate::terminal::Escaping;
 
 /// An export: its table, its form and its source.
 struct Export<'a> {
@@ -40,8 +39,6 @@ struct Export<'a> {
     state: PathBuf,
     /// The visits whose pages are read together, if the records are made of pages.
     pages: Option<PageBatch>,
-    /// The directory of Markdown files, if they are the output.
-    files: Option<MarkdownFiles>,
 }
 
 /// Gzip level of WET files, as in Common Crawl's tools.
@@ -54,10 +51,8 @@ pub(crate) fn run(args: &ExportArgs) -> Result<(), CommandError> {
         (args.text, "--text"),
         (args.audit, "--audit"),
     ];
-    for (is_given, option) in of_archive {
-        if is_given {
-            crawl.refuse_for_replica(option, Refused::ReadsArchive)?;
-        }
+    for (_, option) in of_archive.iter().filter(|(is_given, _)| *is_given) {
+        crawl.refuse_for_replica(option, Refused::ReadsArchive)?;
     }
     let state = crawl_directory::state_of(crawl.directory())?;
     let about = ExportInfo {
@@ -69,51 +64,53 @@ pub(crate) fn run(args: &ExportArgs) -> Result<(), CommandError> {
     if args.audit {
         return audit::run(args, crawl.directory(), &state, &about);
     }
-    let target = ExportTarget::of(args)?;
     let form = args.form();
+    let files = markdown_directory(args)?;
+    let target = match &files {
+        Some(path) => ExportTarget::Device(path.clone()),
+        None => ExportTarget::of(args)?,
+    };
+    let batch = |records| PageBatch::of_crawl(crawl.directory(), records);
     let mut export = Export {
         args,
         form,
-        table: match args {
-            args if args.broken => BROKEN_LINKS,
-            args if args.links => LINKS,
-            args if args.chunks => CHUNKS,
-            args if args.text => TEXTS,
-            args if args.signatures => SIGNATURES,
-            args if args.sketches || form == OutputForm::Table(Form::Parquet) => SKETCHES,
-            _ => VISITS,
-        },
+        table: table_of(args),
         about,
-        pages: match page_records(args, &state)? {
-            Some(records) => Some(PageBatch::of_crawl(crawl.directory(), records)?),
-            None => None,
-        },
-        files: match &target {
-            ExportTarget::Files(path) => Some(MarkdownFiles::begin(
-                path,
-                &state,
-                &text_rules(args).into(),
-            )?),
-            _ => None,
-        },
+        pages: page_records(args, &state)?.map(batch).transpose()?,
         state,
     };
-    let written = export.write(&target);
+    let written = match &files {
+        Some(path) => {
+            let files = MarkdownFiles::begin(path, &export.state, &text_rules(args).into())?;
+            export.directory(Target::Files(Box::new(files)))
+        }
+        None => export.write(&target),
+    };
     let records = written.map_err(|fault| described(fault, &target, form))?;
-    if let ExportTarget::Files(path) = &target {
+    if let Some(path) = &files {
         let opened_with = "Markdown with front matter, for note programs and loaders of corpora";
         output::say_written(path, &counted(records, "text"), opened_with);
     }
     if let ExportTarget::File(path) | ExportTarget::Parts(path) = &target {
         // A file that is compared from its beginning counts all its records.
         let is_appended = args.links || matches!(target, ExportTarget::Parts(_));
-        let noun = match args.resume && is_appended {
-            true => "new record",
-            false => "record",
-        };
+        let is_new = args.resume && is_appended;
+        let noun = if is_new { "new record" } else { "record" };
         output::say_written(path, &counted(records, noun), form.opened_with());
     }
     export.pages.map_or(Ok(()), |pages| pages.check_unread())
+}
+
+fn table_of(args: &ExportArgs) -> Table {
+    match args {
+        args if args.broken => BROKEN_LINKS,
+        args if args.links => LINKS,
+        args if args.chunks => CHUNKS,
+        args if args.text => TEXTS,
+        args if args.signatures => SIGNATURES,
+        args if args.sketches || args.form() == OutputForm::Table(Form::Parquet) => SKETCHES,
+        _ => VISITS,
+    }
 }
 
 /// Returns the kind of records made from pages, if requested.
@@ -145,19 +142,13 @@ fn text_options(args: &ExportArgs) -> Vec<(&'static str, &'static str)> {
         return Vec::new();
     }
     let either = |is_given: bool, yes, no| if is_given { yes } else { no };
+    let text = either(text_rules(args).markdown, "markdown", "plain");
+    let pages = either(args.duplicates, "kept", "originals");
+    let lines = either(args.keep_boilerplate, "kept", "left out");
     vec![
-        (
-            "crawler.text",
-            either(text_rules(args).markdown, "markdown", "plain"),
-        ),
-        (
-            "crawler.pages",
-            either(args.duplicates, "kept", "originals"),
-        ),
-        (
-            "crawler.boilerplate",
-            either(args.keep_boilerplate, "kept", "left out"),
-        ),
+        ("crawler.text", text),
+        ("crawler.pages", pages),
+        ("crawler.boilerplate", lines),
     ]
 }
 
@@ -176,10 +167,6 @@ impl Export<'_> {
                 std::fs::OpenOptions::new().write(true).open(path)?,
             )),
             ExportTarget::File(path) => self.file(path),
-            ExportTarget::Files(_) => match self.files.take() {
-                Some(files) => self.directory(Target::Files(Box::new(files))),
-                None => Ok(0),
-            },
             ExportTarget::Parts(directory) => {
                 let parts = Parts::begin(
                     Arc::new(SystemDisk),
@@ -256,13 +243,11 @@ impl Export<'_> {
         path: &Path,
         bytes: u64,
     ) -> Result<Destination<Box<dyn Write + Send + 'w>>, ExportFault> {
-        let out = match bytes {
-            0 => beginning(self.args, out)?,
-            _ => harmless(self.form, out),
-        };
         let OutputForm::Table(form) = self.form else {
+            let out: Box<dyn Write + Send> = Box::new(out);
             return Ok(Target::Wet(Box::new(self.wet(out, path)?)).into());
         };
+        let out = export::begin_output(form, self.args.bom && bytes == 0, out)?;
         let writer = match bytes {
             0 => TableWriter::begin(form, self.table, &self.about, out)?,
             _ => TableWriter::go_on(form, self.table, &self.about, out)?,
@@ -334,33 +319,10 @@ impl Export<'_> {
     }
 }
 
-/// Begins an output, with a byte order mark if requested.
-fn beginning<'w>(
-    args: &ExportArgs,
-    out: impl Write + Send + 'w,
-) -> io::Result<Box<dyn Write + Send + 'w>> {
-    let mut out = harmless(args.form(), out);
-    if args.bom {
-        out.write_all("\u{feff}".as_bytes())?;
-    }
-    Ok(out)
-}
-
-/// Escapes text formats for display on a terminal.
-fn harmless<'w>(form: OutputForm, out: impl Write + Send + 'w) -> Box<dyn Write + Send + 'w> {
-    match form {
-        OutputForm::Table(Form::Jsonl | Form::Csv | Form::RawCsv) => Box::new(Escaping::new(out)),
-        OutputForm::Table(Form::Parquet | Form::Xlsx) | OutputForm::Wet => Box::new(out),
-    }
-}
-
 fn described(error: ExportFault, target: &ExportTarget, form: OutputForm) -> CommandError {
     let path = match target {
         ExportTarget::Stdout => Path::new("-"),
-        ExportTarget::Device(path)
-        | ExportTarget::File(path)
-        | ExportTarget::Files(path)
-        | ExportTarget::Parts(path) => path,
+        ExportTarget::Device(path) | ExportTarget::File(path) | ExportTarget::Parts(path) => path,
     };
     match error {
         ExportFault::Store(error) => error.into(),
@@ -382,9 +344,6 @@ fn described(error: ExportFault, target: &ExportTarget, form: OutputForm) -> Com
                     "the existing parts are complete: continue after them with \
                         --resume",
                 ),
-                ExportTarget::Files(_) => {
-                    unwritten.with_remedy("free some space, or choose another directory")
-                }
                 ExportTarget::Stdout | ExportTarget::Device(_) => unwritten,
             }
         }
@@ -392,7 +351,8 @@ fn described(error: ExportFault, target: &ExportTarget, form: OutputForm) -> Com
             let path = path.display();
             usage(format!("cannot append to {path}: {differs}")).with_remedy(
                 "it comes from another crawl, format or table, or the crawl has changed; omit \
-                 --resume to overwrite it",
+                 --resume to overwrite it. As a crawl grows, it learns more lines that pages \
+                 share: --text --keep-boilerplate does not depend on them",
             )
         }
         ExportFault::Occupied(_) => usage(format!("{error}"))

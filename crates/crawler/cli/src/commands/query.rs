@@ -25,11 +25,11 @@ use indicatif::{HumanBytes, ProgressBar};
 use messages::{CommandError, SlowProgress, counted, counted_as, fault, printable, say};
 use serde::Serialize;
 use settings::input::unwritable;
+use web::Escaping;
 
 use crate::args::QueryArgs;
 use crate::output::{self, Format};
 use crate::progress::{self};
-use crate::terminal::Escaping;
 
 /// Default of `--memory`: bytes of matches, pairs or an index that are held in memory.
 const MEMORY: usize = 256 << 20;

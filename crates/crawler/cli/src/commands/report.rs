@@ -12,11 +12,11 @@ use inspect::report;
 use messages::CommandError;
 use settings::input::unwritable;
 use setup::shared::OpenCrawl;
+use web::Escaping;
 use web_ui::Report;
 
 use crate::args::{ReportArgs, ReportForm};
 use crate::output;
-use crate::terminal::Escaping;
 
 pub(crate) fn run(args: &ReportArgs) -> Result<(), CommandError> {
     let crawl = OpenCrawl::open(args.directory.as_deref(), args.store.store.as_ref())?;

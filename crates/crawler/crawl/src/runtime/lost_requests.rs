@@ -53,3 +53,29 @@ impl LostRequests {
 fn pattern_of(url: &PageUrl) -> Pattern {
     (url.host(), UrlPattern::of(url, Generality::Exact))
 }
+
+#[cfg(test)]
+mod tests {
+    use web::CanonicalForm;
+
+    use super::*;
+
+    fn url(path: &str) -> PageUrl {
+        PageUrl::parse(&format!("http://a.test{path}"), &CanonicalForm::default()).unwrap()
+    }
+
+    #[test]
+    fn a_pattern_is_lost_with_its_third_page_until_a_request_succeeds() {
+        let lost = LostRequests::default();
+        for page in 1..=PAGES {
+            assert!(!lost.has(&url("/api/items/7")), "{page}");
+            lost.count(&url(&format!("/api/items/{page}")));
+        }
+        assert!(lost.has(&url("/api/items/7")));
+        assert!(!lost.has(&url("/api/users/7")), "another pattern");
+        lost.succeeded(&url("/api/users/7"));
+        assert!(lost.has(&url("/api/items/8")));
+        lost.succeeded(&url("/api/items/8"));
+        assert!(!lost.has(&url("/api/items/7")));
+    }
+}

@@ -9,6 +9,7 @@
 //! by 8 bytes per `hreflang` link.
 
 mod entry_log;
+mod files;
 mod known_urls;
 mod page_entry;
 mod pages;
@@ -44,7 +45,7 @@ pub struct SiteAudit {
     scratch: PathBuf,
 }
 
-/// The pages of the archive, as far as records depend on several of them.
+/// Everything that the records of a page need to know about other pages.
 struct Gathered {
     urls: KnownUrls,
     failed: FailedUrls,
@@ -71,7 +72,7 @@ impl SiteAudit {
     }
 
     /// Writes all tables.
-    pub fn write<W: Write + Send>(&self, out: &mut AuditWriter<W>) -> Result<(), ExportFault> {
+    fn write<W: Write + Send>(&self, out: &mut AuditWriter<W>) -> Result<(), ExportFault> {
         let mut sitemaps = Vec::new();
         let mut urls = KnownUrls::of_journal(&self.state, |visit| sitemaps.push(visit))?;
         let sitemaps = Sitemaps::read(sitemaps, &self.archived, &mut urls, &self.scratch)?;

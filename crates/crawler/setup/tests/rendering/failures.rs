@@ -123,7 +123,7 @@ fn a_page_whose_data_never_comes_is_kept_with_what_came() {
     assert!(note.contains("/data: "), "{note}");
 }
 
-/// With its API gone for good, a site of a thousand pages was asked for each of them three times.
+/// The API of a site was gone for good, and the crawler requested each of its pages three times.
 #[test]
 fn pages_are_visited_once_if_the_data_of_three_others_never_came() {
     const PAGES: usize = 6;

@@ -17,8 +17,8 @@ use super::lines::CdxjReader;
 /// Bytes of a run that are read line by line instead of being halved again.
 const STRETCH: u64 = 8 << 10;
 
-/// Returns the lines of the index of `archive` whose key is that of `url`, at most `most` per run.
-/// URLs with the same key, such as `/a` and `/A`, are included. Empty without an index.
+/// Returns the index lines with the key of `url`, at most `most` per run. URLs with the same key,
+/// such as `/a` and `/A`, are included. Empty if `archive` has no index.
 ///
 /// # Errors
 /// I/O errors of the disk.

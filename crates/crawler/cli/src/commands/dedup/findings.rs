@@ -15,10 +15,10 @@ use messages::{CommandError, fault, printable, usage};
 use neardup::MatchKind;
 use serde::Serialize;
 use settings::input::unwritable;
+use web::Escaping;
 
 use crate::args::{DedupArgs, FindingForm};
 use crate::output::{self, Format};
-use crate::terminal::Escaping;
 
 /// An error that ends a comparison early.
 pub(super) enum DedupError {

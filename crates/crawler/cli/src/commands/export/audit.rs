@@ -1,22 +1,17 @@
 //! `crawler export --audit`: the tables of an audit, as sheets of a workbook or as one file per
 //! table.
 
-use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use disk::OutputFile;
-use export::{AuditTable, AuditWriter, ExportFault, ExportInfo, Form};
+use export::{ExportInfo, Form};
 use inspect::export::SiteAudit;
 use messages::{CommandError, usage};
 use settings::input::unwritable;
 
+use super::described;
 use super::target::{ExportTarget, check_options};
-use super::{beginning, described};
 use crate::args::{ExportArgs, OutputForm};
 use crate::output;
-
-/// What was written: the contents in words, and the length in bytes.
-type Written = (String, u64);
 
 /// Writes the audit of the crawl in `directory`, whose store is in `state`.
 pub(super) fn run(
@@ -40,12 +35,13 @@ pub(super) fn run(
     let scratch = scratch_for(path, form)?;
     let audit = SiteAudit::of_crawl(directory, state, &scratch)?;
     let written = match form {
-        Form::Xlsx => write_workbook(&audit, path),
-        _ => write_files(args, form, &audit, path, about),
+        Form::Xlsx => audit.write_workbook(path),
+        _ => audit.write_files(path, form, args.bom, about),
     };
     let target = ExportTarget::Device(path.to_owned());
-    let (contents, bytes) = written.map_err(|fault| described(fault, &target, args.form()))?;
-    output::say_written_bytes(path, &contents, bytes, args.form().opened_with());
+    let written = written.map_err(|fault| described(fault, &target, args.form()))?;
+    let opened_with = args.form().opened_with();
+    output::say_written_bytes(path, &written.records, written.bytes, opened_with);
     audit.check_unread()
 }
 
@@ -66,43 +62,4 @@ fn scratch_for(path: &Path, form: Form) -> Result<PathBuf, CommandError> {
     }
     std::fs::create_dir_all(path).map_err(unwritable(path))?;
     Ok(path.to_owned())
-}
-
-fn write_workbook(audit: &SiteAudit, path: &Path) -> Result<Written, ExportFault> {
-    let mut file = OutputFile::replacing(path)?;
-    let contents = write(audit, AuditWriter::workbook(BufWriter::new(&mut file))?)?;
-    file.complete()?;
-    Ok((contents, file.written()))
-}
-
-/// Writes a file for each table. They get their names when all are complete.
-fn write_files(
-    args: &ExportArgs,
-    form: Form,
-    audit: &SiteAudit,
-    directory: &Path,
-    about: &ExportInfo,
-) -> Result<Written, ExportFault> {
-    let name = |table: AuditTable| format!("{}.{}", table.name(), form.extension());
-    let files = AuditTable::ALL.map(|table| OutputFile::replacing(&directory.join(name(table))));
-    let mut files: Vec<OutputFile> = files.into_iter().collect::<Result<_, _>>()?;
-    let outs = files.iter_mut();
-    let outs = outs.map(|file| beginning(args, BufWriter::new(file)));
-    let outs: Vec<_> = outs.collect::<Result<_, _>>()?;
-    let contents = write(audit, AuditWriter::tables(form, about, outs)?)?;
-    for file in &mut files {
-        file.complete()?;
-    }
-    Ok((contents, files.iter().map(OutputFile::written).sum()))
-}
-
-/// Writes the tables. Returns the number of records of each, in words.
-fn write<W: Write + Send>(
-    audit: &SiteAudit,
-    mut out: AuditWriter<W>,
-) -> Result<String, ExportFault> {
-    audit.write(&mut out)?;
-    let counts = AuditTable::ALL.map(|table| format!("{} {}", table.name(), out.records(table)));
-    out.finish()?;
-    Ok(counts.join(", "))
 }

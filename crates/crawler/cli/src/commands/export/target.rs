@@ -16,8 +16,6 @@ pub(super) enum ExportTarget {
     Device(PathBuf),
     /// A file.
     File(PathBuf),
-    /// A directory of Markdown files.
-    Files(PathBuf),
     /// A directory of Parquet files.
     Parts(PathBuf),
 }
@@ -27,10 +25,14 @@ impl ExportTarget {
     pub(super) fn of(args: &ExportArgs) -> Result<Self, CommandError> {
         check_options(args)?;
         let is_parquet = args.form() == OutputForm::Table(Form::Parquet);
-        let is_workbook = args.form() == OutputForm::Table(Form::Xlsx);
+        let is_binary = is_parquet || args.form() == OutputForm::Table(Form::Xlsx);
+        let (name, file) = match is_parquet {
+            true => ("Parquet", "a Parquet file"),
+            false => ("a workbook", "a workbook"),
+        };
         let target = Self::named(args);
         if let Self::File(path) = &target
-            && (path.is_dir() || ends_in_a_slash(path))
+            && is_directory(path)
         {
             return Err(
                 usage(format!("{} is a directory", path.display())).with_remedy(
@@ -44,30 +46,17 @@ impl ExportTarget {
                 Err(usage("--resume and --rows-per-file require an output file")
                     .with_remedy("--output FILE"))
             }
-            Self::Files(path) if args.resume => {
-                let error = format!("cannot add to the Markdown files in {}", path.display());
-                Err(usage(error).with_remedy("omit --resume, and choose another directory"))
-            }
-            Self::Stdout if is_parquet && io::stdout().is_terminal() => {
-                Err(usage("cannot write a Parquet file to a terminal")
+            Self::Stdout if is_binary && io::stdout().is_terminal() => {
+                Err(usage(format!("cannot write {file} to a terminal"))
                     .with_remedy("use --output FILE, or a pipe"))
-            }
-            Self::Stdout if is_workbook && io::stdout().is_terminal() => {
-                Err(usage("cannot write a workbook to a terminal")
-                    .with_remedy("use --output FILE.xlsx, or a pipe"))
-            }
-            Self::File(path) if is_workbook && Compression::by_name(path).is_some() => {
-                let path = path.display();
-                Err(usage(format!("{path}: a workbook is already compressed"))
-                    .with_remedy("omit .gz or .zst"))
             }
             Self::File(_) if is_parquet && args.resume => Err(usage(
                 "cannot append to a Parquet file",
             )
             .with_remedy("write a directory of files with --output DIR/, to which --resume adds")),
-            Self::File(path) if is_parquet && Compression::by_name(path).is_some() => {
+            Self::File(path) if is_binary && Compression::by_name(path).is_some() => {
                 let path = path.display();
-                Err(usage(format!("{path}: Parquet is already compressed"))
+                Err(usage(format!("{path}: {name} is already compressed"))
                     .with_remedy("omit .gz or .zst"))
             }
             Self::File(path) if args.resume && !args.form().can_continue(path) => {
@@ -85,30 +74,45 @@ impl ExportTarget {
     }
 
     fn named(args: &ExportArgs) -> Self {
-        let form = args.form();
-        let path = match &args.output {
-            Some(path) if path != Path::new("-") => path,
-            _ => return Self::Stdout,
+        let Some(path) = output_path(args) else {
+            return Self::Stdout;
         };
-        // The target of a symbolic link is replaced, not the link itself.
-        let target = path
-            .is_symlink()
-            .then(|| path.canonicalize().ok())
-            .flatten();
-        let path = target.unwrap_or_else(|| path.clone());
-        let is_directory = path.is_dir() || args.rows_per_file.is_some() || ends_in_a_slash(&path);
-        match form {
-            OutputForm::Table(Form::Parquet) if is_directory => return Self::Parts(path),
-            OutputForm::Table(Form::Jsonl) if args.markdown && !args.chunks && is_directory => {
-                return Self::Files(path);
-            }
-            _ => {}
+        let is_directory = args.rows_per_file.is_some() || is_directory(&path);
+        if is_directory && args.form() == OutputForm::Table(Form::Parquet) {
+            return Self::Parts(path);
         }
         if path.exists() && !path.is_file() && !path.is_dir() {
             return Self::Device(path);
         }
         Self::File(path)
     }
+}
+
+/// Returns the directory of Markdown files, if they are the output.
+pub(super) fn markdown_directory(args: &ExportArgs) -> Result<Option<PathBuf>, CommandError> {
+    check_options(args)?;
+    let has_files = args.markdown && !args.chunks && args.form() == OutputForm::Table(Form::Jsonl);
+    let path = output_path(args).filter(|path| has_files && is_directory(path));
+    match path {
+        Some(path) if args.resume => {
+            let error = format!("cannot add to the Markdown files in {}", path.display());
+            Err(usage(error).with_remedy("omit --resume, and choose another directory"))
+        }
+        other => Ok(other),
+    }
+}
+
+/// Returns the path of the output; `None` for standard output. The target of a symbolic link is
+/// replaced, not the link itself.
+fn output_path(args: &ExportArgs) -> Option<PathBuf> {
+    let path = args.output.as_ref();
+    let path = path.filter(|path| *path != Path::new("-"))?;
+    let target = path.is_symlink().then(|| path.canonicalize().ok());
+    Some(target.flatten().unwrap_or_else(|| path.clone()))
+}
+
+fn is_directory(path: &Path) -> bool {
+    path.is_dir() || path.as_os_str().as_encoded_bytes().ends_with(b"/")
 }
 
 /// Returns an error if options contradict each other.
@@ -167,8 +171,4 @@ pub(super) fn check_options(args: &ExportArgs) -> Result<(), CommandError> {
         ));
     }
     Ok(())
-}
-
-fn ends_in_a_slash(path: &Path) -> bool {
-    path.as_os_str().as_encoded_bytes().ends_with(b"/")
 }

@@ -8,7 +8,7 @@ use disk::Spool;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// Entries in the order in which they were added. Memory: eight bytes per entry.
+/// Entries, oldest first. Memory: eight bytes per entry.
 pub(super) struct EntryLog<T> {
     spool: Spool,
     /// The end of each entry.

@@ -1,4 +1,4 @@
-//! The visited URLs of a crawl, as far as records about other URLs depend on them.
+//! The visited URLs of a crawl, with what records about other URLs need to know of them.
 
 use std::collections::HashMap;
 use std::path::Path;

@@ -23,7 +23,7 @@ pub(super) struct PageContent {
     pub(super) description: Option<String>,
     /// Number of `<h1>` elements.
     pub(super) h1_count: u32,
-    /// The first of them.
+    /// The text of the first `<h1>`.
     pub(super) h1: Option<String>,
     /// Its directives for crawlers, from the markup and the header.
     pub(super) robots: Option<String>,
