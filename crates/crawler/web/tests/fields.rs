@@ -323,7 +323,8 @@ proptest! {
 
 #[test]
 fn fields_of_the_user_are_the_first_elements_that_their_selectors_match() {
-    let html = "<b data-stock=7>seven</b><meta itemprop=brand content=' Lumen  Ltd '><p class=price> 9\n <b>€</b></p>\
+    let html = "<b data-stock=7>seven</b><meta itemprop=brand content=' Lumen  Ltd '>\
+        <p class=price> 9\n <b>€</b></p>\
         <p class=price>12 €</p><p class=empty></p><input name=sku value=A17>";
     let found = own_fields(
         &[
