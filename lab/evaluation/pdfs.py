@@ -36,7 +36,9 @@ def fetch(directory):
         target = directory / package.name.split("_")[0]
         subprocess.run(["dpkg-deb", "-x", package, target], check=True)
     for packed in directory.rglob("*.pdf.gz"):
-        subprocess.run(["gunzip", "-f", packed], check=True)
+        # Packages link to the same file under another name.
+        if not packed.is_symlink():
+            subprocess.run(["gunzip", "-f", packed], check=True)
 
 
 def words(text):
