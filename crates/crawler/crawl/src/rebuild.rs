@@ -16,7 +16,7 @@ use journal::{Cut, DiscoveredUrl, Fate, Reason, UnreadFormat, VisitDetails, Visi
 use neardup::{MatchKind, PageSignature};
 use policy::{Following, OnDuplicate, Policy};
 use store::Verdict;
-use web::{CanonicalForm, Exchange, PageUrl, RobotsRules, Scope, Timestamp};
+use web::{CanonicalForm, Exchange, PageUrl, RobotsRules, Scope, SiteFile, Timestamp};
 
 use self::archived_links::ArchivedLinks;
 use crate::runtime::adaptive_signatures::AdaptiveSignatures;
@@ -137,7 +137,8 @@ pub fn rebuild_visit(
         quota,
     };
     let mut sitemaps = Vec::new();
-    for (file, lines) in &robots {
+    let is_robots = |(file, _): &&(PageUrl, Vec<u8>)| SiteFile::at(file).is_none();
+    for (file, lines) in robots.iter().filter(is_robots) {
         let rules = RobotsRules::parse(lines, &policy.reading.agent);
         let url = asked_for(&found.url, &reached, file);
         sitemaps.extend(listings::named_sitemaps(
@@ -298,6 +299,7 @@ fn archived_record(
             rendered: notes
                 .text(visit_record::RENDERED)
                 .and_then(visit_record::rendered_of_field),
+            preferences: notes.parsed(visit_record::PREFERENCES),
             ..visit.details
         },
         ..visit

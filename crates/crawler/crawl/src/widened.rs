@@ -50,7 +50,9 @@ impl RuleChange<'_> {
             }
             ReasonKind::Pattern => before.traps.is_some() && now.traps.is_none(),
             ReasonKind::Limit => self.more_of_patterns,
-            ReasonKind::Robots | ReasonKind::Page => ignores_robots,
+            ReasonKind::Robots | ReasonKind::Page => {
+                ignores_robots || self.serves_refused_use(visit)
+            }
             ReasonKind::Scope => self.is_in_scope_now(visit, &now.reading.canonical),
             ReasonKind::Other => {
                 let is_wanted_now = content_filter::excluded_by(before, visit)
@@ -59,6 +61,13 @@ impl RuleChange<'_> {
             }
             ReasonKind::Trap | ReasonKind::Cut => false,
         }
+    }
+
+    /// Returns true if the owner refuses a use that the crawl no longer respects.
+    fn serves_refused_use(&self, visit: &VisitRecord) -> bool {
+        let [_before, now] = self.policies;
+        matches!(&visit.reason, Some(Reason::Preference { usage, .. })
+            if !now.respected.contains(*usage))
     }
 
     /// Returns true if the URL that the scope excluded is let in now: the target of a redirect, or

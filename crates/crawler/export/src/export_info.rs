@@ -16,7 +16,7 @@ pub struct ExportInfo {
     pub zero_key: bool,
     /// Options that change the records, with their values: an export that is continued has the
     /// same.
-    pub options: Vec<(&'static str, &'static str)>,
+    pub options: Vec<(&'static str, String)>,
 }
 
 impl ExportInfo {
@@ -29,7 +29,7 @@ impl ExportInfo {
             ("crawler.hash_key", key.to_owned()),
         ];
         let options = self.options.iter();
-        let options = options.map(|(name, value)| (*name, (*value).to_owned()));
+        let options = options.map(|(name, value)| (*name, value.clone()));
         notes
             .into_iter()
             .chain(options)

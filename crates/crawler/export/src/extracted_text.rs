@@ -1,13 +1,14 @@
 //! The table of texts: the main content of each kept page, for training corpora.
 
-use web::{PageFields, Timestamp};
+use web::{PageFields, Preferences, Timestamp, Usage};
 
 use crate::quality::QualitySignals;
 use crate::table::{Column, Kind, Table, Value};
+use crate::visit::{preference, preference_source};
 
 /// The text of each kept page, in the order of the visits.
 pub const TEXTS: Table = Table {
-    schema: "texts/4",
+    schema: "texts/5",
     columns: &[
         Column::always("url", Kind::Text),
         Column::always("final_url", Kind::Text),
@@ -50,6 +51,10 @@ pub const TEXTS: Table = Table {
         Column::maybe("tags", Kind::Text),
         Column::maybe("kind", Kind::Text),
         Column::maybe("fields", Kind::Text),
+        Column::maybe("ai_train", Kind::Bool),
+        Column::maybe("ai_input", Kind::Bool),
+        Column::maybe("search", Kind::Bool),
+        Column::maybe("preference_source", Kind::Text),
     ],
 };
 
@@ -82,6 +87,8 @@ pub struct ExtractedText<'a> {
     pub own_fields: Option<&'a str>,
     /// The page's statements about itself.
     pub statements: &'a PageFields,
+    /// The owner's preferences for the use of the page.
+    pub preferences: Option<Preferences>,
 }
 
 impl<'a> ExtractedText<'a> {
@@ -135,6 +142,10 @@ impl<'a> ExtractedText<'a> {
             text(&page.tags),
             self.kind.map(Value::Text),
             self.own_fields.map(Value::Text),
+            preference(self.preferences, Usage::Train),
+            preference(self.preferences, Usage::Input),
+            preference(self.preferences, Usage::Search),
+            preference_source(self.preferences),
         ]
     }
 }

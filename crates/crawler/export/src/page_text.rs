@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use journal::VisitRecord;
 use neardup::StopWords;
-use web::{Document, PageFields, PageKind, ReadLimits};
+use web::{Document, PageFields, PageKind, ReadLimits, Usages};
 
 use crate::extracted_text::ExtractedText;
 use crate::quality::QualitySignals;
@@ -21,6 +21,8 @@ pub struct TextOptions {
     pub boilerplate: bool,
     /// True for a record per section instead of one per text.
     pub chunks: bool,
+    /// Uses that leave out the pages whose owners refuse one of them.
+    pub respected: Usages,
 }
 
 /// The rules for making texts.
@@ -77,7 +79,10 @@ impl TextRules {
     /// Returns true if the text of this visit's page is wanted.
     #[must_use]
     pub fn is_wanted(&self, visit: &VisitRecord) -> bool {
-        visit.is_page() && (self.options.duplicates || visit.fate.is_original())
+        let preferences = visit.details.preferences.unwrap_or_default();
+        visit.is_page()
+            && (self.options.duplicates || visit.fate.is_original())
+            && preferences.refused(self.options.respected).is_none()
     }
 
     /// Returns the text of a page whose record has this digest; `None` if the text is blank.
@@ -139,6 +144,7 @@ impl PageText {
             kind: self.kind.map(PageKind::name),
             own_fields: self.own_fields.as_deref(),
             statements: &self.statements,
+            preferences: visit.details.preferences,
         }
     }
 

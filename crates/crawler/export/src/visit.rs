@@ -14,7 +14,7 @@ use journal::{
 };
 use neardup::{PageSignature, SKETCH_BYTES, Sketch};
 use serde::ser::{Serialize, Serializer};
-use web::UrlKey;
+use web::{Preferences, UrlKey, Usage};
 
 use crate::table::{Column, Kind, Table, Value};
 use crate::text::Line;
@@ -38,13 +38,13 @@ pub struct Visit {
 
 /// One record per visit.
 pub const VISITS: Table = Table {
-    schema: "visits/8",
+    schema: "visits/9",
     columns: COLUMNS.split_at(COLUMNS.len() - 1).0,
 };
 
 /// The same table with the sketch of each kept page.
 pub const SKETCHES: Table = Table {
-    schema: "visits-sketches/8",
+    schema: "visits-sketches/9",
     columns: COLUMNS,
 };
 
@@ -79,6 +79,10 @@ const COLUMNS: &[Column] = &[
     Column::maybe("language_confidence", Kind::Real),
     Column::always("needs_scripts", Kind::Bool),
     Column::maybe("rendered", Kind::Text),
+    Column::maybe("ai_train", Kind::Bool),
+    Column::maybe("ai_input", Kind::Bool),
+    Column::maybe("search", Kind::Bool),
+    Column::maybe("preference_source", Kind::Text),
     Column::maybe("sketch", Kind::Bytes(SKETCH_BYTES as u16)),
 ];
 
@@ -136,8 +140,23 @@ fn fields<'a>(
         details.language_share().map(Value::Real),
         Some(Value::Bool(details.needs_scripts)),
         details.rendered.as_ref().map(rendered).map(Value::Text),
+        preference(details.preferences, Usage::Train),
+        preference(details.preferences, Usage::Input),
+        preference(details.preferences, Usage::Search),
+        preference_source(details.preferences),
         sketch.map(|sketch| Value::Bytes(sketch)),
     ]
+}
+
+/// Returns the value of a column about one use: true if the owner allows it, false for a refusal.
+pub(crate) fn preference(all: Option<Preferences>, usage: Usage) -> Option<Value<'static>> {
+    let preference = all?.get(usage)?;
+    Some(Value::Bool(preference.is_allowed))
+}
+
+/// Returns the value of the column with the source of the preferences.
+pub(crate) fn preference_source(all: Option<Preferences>) -> Option<Value<'static>> {
+    Some(Value::Text(all?.source()?.as_str()))
 }
 
 /// Returns the word for the result of running the scripts of a page.
@@ -276,7 +295,8 @@ mod tests {
              bytes charset language title verdict duplicate_of \
              distance resemblance fingerprint reason warc_file warc_offset kind canonical \
              duration_ms words redirects digest relevance truncated \
-             language_confidence needs_scripts rendered sketch"
+             language_confidence needs_scripts rendered ai_train ai_input search \
+             preference_source sketch"
         );
     }
 }

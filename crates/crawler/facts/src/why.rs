@@ -242,6 +242,9 @@ impl UrlHistory {
             if let Some(clause) = clause_about_scripts(visit, settings) {
                 reason.push_str(&clause);
             }
+            if let Some(preferences) = visit.details.preferences {
+                reason.push_str(&format!("; its owner's preferences: {preferences}"));
+            }
             if let Some(kind) = visit.details.unread {
                 reason.push_str(&format!("; its text is not read: {}", kind.reason()));
             }

@@ -17,6 +17,9 @@
 //! Every request waits for its host, the hops of a redirect too. Rules that hold for a day outlast
 //! the process: callers store [`RobotsResponse::read`] and give it back with
 //! [`RobotsCache::recall`].
+//!
+//! [With site files](RobotsCache::with_site_files), the [`SiteFile`]s are requested together with
+//! robots.txt, if it allows them. A file that does not come states nothing (TDMRep section 5.1).
 
 use std::borrow::Cow;
 use std::fmt;
@@ -28,7 +31,7 @@ use bytes::Bytes;
 use requests::{Consequence, FailureKind, PacedResponse};
 use web::{
     CanonicalForm, Clock, DecodeError, Exchange, Host, MAX_ROBOTS_BYTES, PageUrl, RobotsRules,
-    Timestamp, UrlError, decode, gunzip, robots_text, whole_lines,
+    SiteFile, Timestamp, UrlError, decode, gunzip, robots_text, whole_lines,
 };
 
 use crate::failure::FetchFailure;
@@ -36,6 +39,11 @@ use crate::fetch::Fetch;
 use crate::generational_cache::GenerationalCache;
 use crate::politeness::pacer::Pacer;
 
+/// The path of the rules.
+const ROBOTS: &str = "/robots.txt";
+/// The comment between a stored robots.txt and the lines of the [`SiteFile`]s. An owner who writes
+/// it states their own preferences.
+const STATED: &[u8] = b"\n# Stated in other files:\n";
 /// Bytes of robots.txt that are decoded: one more than are read, so that a cut line shows.
 const READ: u64 = MAX_ROBOTS_BYTES as u64 + 1;
 /// Redirects in a row (section 2.3.1.2).
@@ -57,6 +65,7 @@ pub struct RobotsCache {
     pacer: Arc<Pacer>,
     agent_token: String,
     clock: Clock,
+    reads_site_files: bool,
     origins: Mutex<GenerationalCache<Arc<Origin>>>,
 }
 
@@ -74,6 +83,8 @@ pub struct RobotsResponse {
     pub until: Timestamp,
     /// The exchanges of this request, redirects first; empty if the rules were cached.
     pub exchanges: Vec<Exchange>,
+    /// The last exchange of each further file with preferences that was requested.
+    pub site_files: Vec<Exchange>,
     /// The hosts that were asked for this request, answered or not, from first to last, with
     /// repetitions.
     pub requested: Vec<Host>,
@@ -84,7 +95,8 @@ pub struct RobotsResponse {
 /// The text of a robots.txt, to be stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RobotsText {
-    /// Its lines, at most [`MAX_ROBOTS_BYTES`]; `None` if robots.txt does not exist.
+    /// Its lines, at most [`MAX_ROBOTS_BYTES`], and then those of the [`SiteFile`]s, at most as
+    /// many bytes of each; `None` if there is none of these files.
     pub lines: Option<Bytes>,
     /// The expiry of the text.
     pub until: Timestamp,
@@ -158,7 +170,17 @@ impl RobotsCache {
             pacer,
             agent_token,
             clock,
+            reads_site_files: false,
             origins: Mutex::new(origins),
+        }
+    }
+
+    /// Requests further files with preferences of each site.
+    #[must_use]
+    pub fn with_site_files(self) -> Self {
+        Self {
+            reads_site_files: true,
+            ..self
         }
     }
 
@@ -181,8 +203,9 @@ impl RobotsCache {
         if until <= now || origin.known_at(now).is_some() {
             return;
         }
-        let file = text.lines.map_or(RobotsFile::Missing, RobotsFile::Given);
-        self.learn(&origin, file, until).await;
+        let (file, stated) = RobotsFile::remembered(text.lines);
+        let known = self.read_rules(file).await;
+        self.learn(&origin, known.with_stated(&stated), until);
     }
 
     /// Returns the rules for `url`, and fetches them if they are not cached. If several tasks want
@@ -215,27 +238,59 @@ impl RobotsCache {
             return known;
         }
         let (mut exchanges, mut requested) = (Vec::new(), Vec::new());
-        let file = self.follow(url, &mut exchanges, &mut requested).await;
+        let robots = url.join(ROBOTS, &CanonicalForm::keep_all());
+        let file = match robots {
+            Ok(robots) => self.follow(robots, &mut exchanges, &mut requested).await,
+            Err(_not_a_page) => RobotsFile::Missing,
+        };
+        let known = self.read_rules(file.clone()).await;
+        let (stated, site_files) = match known.error {
+            None if self.reads_site_files => self.site_files(url, &known, &mut requested).await,
+            _ => Default::default(),
+        };
         let until = self.clock.now() + file.holds(origin.was_unreachable());
-        let read = file.to_remember(until);
+        let read = file.to_remember(until, &stated);
         RobotsResponse {
             exchanges,
+            site_files,
             requested,
             read,
-            ..self.learn(origin, file, until).await
+            ..self.learn(origin, known.with_stated(&stated), until)
         }
     }
 
-    /// Fetches /robots.txt and follows its redirects.
-    async fn follow(
+    /// Fetches the [`SiteFile`]s that robots.txt allows. Returns their statements, a line each, and
+    /// the last exchange of each file.
+    async fn site_files(
         &self,
         url: &PageUrl,
+        known: &ReadFile,
+        requested: &mut Vec<Host>,
+    ) -> (String, Vec<Exchange>) {
+        let (mut stated, mut files) = (String::new(), Vec::new());
+        for site_file in SiteFile::ALL {
+            let Ok(at) = url.join(site_file.path(), &CanonicalForm::keep_all()) else {
+                continue;
+            };
+            if !known.rules.verdict(&at).allowed {
+                continue;
+            }
+            let mut exchanges = Vec::new();
+            if let RobotsFile::Given(body) = self.follow(at, &mut exchanges, requested).await {
+                stated.push_str(&site_file.lines(whole_lines(&body), &self.agent_token));
+            }
+            files.extend(exchanges.pop());
+        }
+        (stated, files)
+    }
+
+    /// Fetches a file and follows its redirects.
+    async fn follow(
+        &self,
+        mut next: PageUrl,
         exchanges: &mut Vec<Exchange>,
         requested: &mut Vec<Host>,
     ) -> RobotsFile {
-        let Ok(mut next) = url.join("/robots.txt", &CanonicalForm::keep_all()) else {
-            return RobotsFile::Missing;
-        };
         for _hop in 0..=REDIRECTS {
             requested.push(next.host());
             let exchange = match self.exchange(&next).await {
@@ -269,8 +324,8 @@ impl RobotsCache {
         }
     }
 
-    /// Caches the rules in a file.
-    async fn learn(&self, origin: &Origin, file: RobotsFile, until: Timestamp) -> RobotsResponse {
+    /// Reads the rules in a file.
+    async fn read_rules(&self, file: RobotsFile) -> ReadFile {
         let mut weight = LEAST;
         let (source, rules, error) = match file {
             RobotsFile::Given(body) => {
@@ -283,20 +338,31 @@ impl RobotsCache {
                 (RobotsSource::Unreachable, rules, Some(error))
             }
         };
-        let response = RobotsResponse {
-            rules: Arc::new(rules),
+        ReadFile {
             source,
+            rules,
             error,
+            weight,
+        }
+    }
+
+    /// Caches rules.
+    fn learn(&self, origin: &Origin, known: ReadFile, until: Timestamp) -> RobotsResponse {
+        let response = RobotsResponse {
+            rules: Arc::new(known.rules),
+            source: known.source,
+            error: known.error,
             until,
             exchanges: Vec::new(),
+            site_files: Vec::new(),
             requested: Vec::new(),
             read: None,
         };
         *origin.known() = Some(CachedResponse {
             response: response.clone(),
-            weight,
+            weight: known.weight,
         });
-        self.origins().weigh(weight);
+        self.origins().weigh(known.weight);
         response
     }
 
@@ -333,7 +399,26 @@ impl RobotsCache {
     }
 }
 
+/// The rules in a robots.txt.
+struct ReadFile {
+    source: RobotsSource,
+    rules: RobotsRules,
+    error: Option<RobotsError>,
+    /// The weight in the cache, in bytes.
+    weight: usize,
+}
+
+impl ReadFile {
+    /// Adds the statements of the [`SiteFile`]s.
+    fn with_stated(mut self, stated: &str) -> Self {
+        self.rules.add_site_lines(stated.as_bytes());
+        self.weight += stated.len();
+        self
+    }
+}
+
 /// The result of an exchange.
+#[derive(Clone)]
 enum RobotsFile {
     Given(Bytes),
     Missing,
@@ -386,14 +471,38 @@ impl RobotsFile {
         }
     }
 
-    /// Returns the text to store. A host in trouble is asked again soon, and not worth storing.
-    fn to_remember(&self, until: Timestamp) -> Option<RobotsText> {
-        let lines = match self {
+    /// Returns the text to store, with the lines of the [`SiteFile`]s. A host in trouble is asked
+    /// again soon, and not worth storing.
+    fn to_remember(&self, until: Timestamp, stated: &str) -> Option<RobotsText> {
+        let rules = match self {
             Self::Given(body) => Some(body.slice(..whole_lines(body).len())),
             Self::Missing => None,
             Self::Unreachable(_) => return None,
         };
+        let lines = match stated.is_empty() {
+            true => rules,
+            false => {
+                let rules = rules.unwrap_or_default();
+                Some([&rules, STATED, stated.as_bytes()].concat().into())
+            }
+        };
         Some(RobotsText { lines, until })
+    }
+
+    /// Returns the file in a stored text, and the lines of the [`SiteFile`]s.
+    fn remembered(lines: Option<Bytes>) -> (Self, String) {
+        let Some(lines) = lines else {
+            return (Self::Missing, String::new());
+        };
+        let mark = lines.windows(STATED.len()).rposition(|part| part == STATED);
+        let Some(mark) = mark else {
+            return (Self::Given(lines), String::new());
+        };
+        let stated = String::from_utf8_lossy(&lines[mark + STATED.len()..]).into_owned();
+        match mark {
+            0 => (Self::Missing, stated),
+            end => (Self::Given(lines.slice(..end)), stated),
+        }
     }
 }
 

@@ -6,7 +6,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use web::OutOfScope;
+use web::{OutOfScope, PreferenceSource, Usage};
 
 use crate::pattern_name::PatternName;
 use crate::reason_kind::ReasonKind;
@@ -98,6 +98,13 @@ pub enum Reason {
         /// The rest of its text, which differs between URLs.
         detail: String,
     },
+    /// The owner of the page refuses a use that the crawl respects (`--respect-preferences`).
+    Preference {
+        /// The use.
+        usage: Usage,
+        /// The place of the statement.
+        source: PreferenceSource,
+    },
 }
 
 impl Reason {
@@ -131,7 +138,7 @@ impl Reason {
             Self::LinksOfDuplicates { .. } => ReasonKind::DuplicateLinks,
             Self::OutOfScope(_) => ReasonKind::Scope,
             Self::Robots { .. } => ReasonKind::Robots,
-            Self::NoArchive => ReasonKind::Page,
+            Self::NoArchive | Self::Preference { .. } => ReasonKind::Page,
             Self::Redirect { because, .. } => because.kind(),
             Self::VisitedForItself { .. }
             | Self::Status { .. }
@@ -181,6 +188,7 @@ impl Reason {
             Self::OutOfScope(rule) => rule.name(),
             Self::Robots { .. } => "robots.txt".to_owned(),
             Self::NoArchive => "the page asks not to be archived".to_owned(),
+            Self::Preference { usage, .. } => format!("its owner refuses the use {usage}"),
             Self::Redirect { because, .. } => format!("redirects: {}", because.name()),
             Self::VisitedForItself { .. } => "redirects".to_owned(),
             Self::Status { status, .. } => format!("HTTP status {status}"),
@@ -216,6 +224,10 @@ impl fmt::Display for Reason {
             Self::OutOfScope(rule) => rule.fmt(f),
             Self::Robots { rule } => write!(f, "robots.txt: {rule}"),
             Self::NoArchive => f.write_str("the page asks not to be archived (robots: noarchive)"),
+            Self::Preference { usage, source } => {
+                let source = source.as_str();
+                write!(f, "its owner refuses the use {usage} ({source})")
+            }
             Self::Redirect { to, because } => write!(f, "redirects to {to}: {because}"),
             Self::VisitedForItself { to } => {
                 write!(f, "redirects to {to}, which this crawl visits for itself")

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use topic::Relevance;
-use web::PageUrl;
+use web::{PageUrl, Preferences};
 
 use crate::duplicate_rule::DuplicateRule;
 use crate::limit::Cut;
@@ -50,6 +50,8 @@ pub struct VisitDetails {
     pub needs_scripts: bool,
     /// The result of running the scripts of the page; `None` if they were not run.
     pub rendered: Option<Rendered>,
+    /// The owner's preferences for the use of the page; `None` if none is known.
+    pub preferences: Option<Preferences>,
 }
 
 impl VisitDetails {

@@ -8,7 +8,7 @@ use reading::ReadingRules;
 use sinks::DigestAlgorithm;
 use web::{
     LanguageFilter, MAX_URL_BYTES, PageUrl, Relations, Trap, TrapRules, TypeFilter, UnknownChoice,
-    parse_choice,
+    Usages, parse_choice,
 };
 
 use crate::duplicate_links::DuplicateLinks;
@@ -38,6 +38,8 @@ pub struct Policy {
     pub ignore_robots: bool,
     /// The link relations that are not followed.
     pub skip_relations: Relations,
+    /// Uses of pages that their owners may refuse, so that the pages are not archived.
+    pub respected: Usages,
     /// The media types of pages that are archived.
     pub types: TypeFilter,
     /// The languages of pages that are archived.
@@ -70,6 +72,7 @@ impl Policy {
             redirects: 0,
             ignore_robots: false,
             skip_relations: Relations::NOFOLLOW,
+            respected: Usages::default(),
             types: TypeFilter::default(),
             languages: LanguageFilter::default(),
             reading,

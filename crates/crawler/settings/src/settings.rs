@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 use sinks::DigestAlgorithm;
 use sinks::warc::Packing;
 use store::DuplicateScope;
-use web::{GroupBy, LanguageFilter, Relations, ScopeKind, TypeFilter};
+use web::{GroupBy, LanguageFilter, Relations, ScopeKind, TypeFilter, Usages};
 
 pub use self::hosts::HostTables;
 pub use self::layers::one_line;
@@ -266,6 +266,12 @@ pub struct Settings {
     #[arg(long, value_name = "WORDS", help_heading = "Politeness")]
     #[serde(with = "word")]
     pub skip_rel: Relations,
+    /// Do not archive pages whose owners refuse these uses: train (AI models), input (of AI answers)
+    /// and search, separated by commas. Read from robots.txt, headers and pages, and then also from
+    /// /.well-known/tdmrep.json and /ai.txt of each host
+    #[arg(long, value_name = "WORDS", help_heading = "Politeness")]
+    #[serde(with = "maybe_word")]
+    pub respect_preferences: Option<Usages>,
 
     /// Treatment of a page that repeats an earlier one: drop, keep (archive and mark it), follow
     /// (archive it and follow all its links) [default: drop]

@@ -17,7 +17,7 @@ mod class_names;
 mod compared_text;
 mod content;
 pub(crate) mod css;
-mod directives;
+pub(crate) mod directives;
 mod document;
 mod elements;
 mod fast_path;

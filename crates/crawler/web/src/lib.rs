@@ -7,6 +7,7 @@ mod html;
 mod http;
 mod letter_case;
 mod pace;
+mod preferences;
 mod printable;
 mod robots;
 mod scope;
@@ -36,6 +37,11 @@ pub use crate::robots::{
 
 pub use crate::escaping::Escaping;
 pub use crate::pace::{Pace, RestartRule, WaitReason};
+pub use crate::preferences::page::page_preferences;
+pub use crate::preferences::preference::{
+    BadPreferences, Preference, PreferenceSource, Preferences, Usage, Usages,
+};
+pub use crate::preferences::site_files::SiteFile;
 pub use crate::printable::{is_command, printable};
 pub use crate::time::{BadTimestamp, Clock, Timestamp};
 

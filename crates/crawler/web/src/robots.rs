@@ -11,7 +11,7 @@
 //! suffice, the URL is disallowed.
 
 mod group_names;
-mod pattern;
+pub(crate) mod pattern;
 mod records;
 mod sitemap;
 mod verdict;
@@ -19,6 +19,8 @@ mod verdict;
 use std::cmp::Reverse;
 use std::time::Duration;
 
+use crate::preferences::preference::Preferences;
+use crate::preferences::site_rules::SiteRules;
 use crate::url::canonical::CanonicalForm;
 use crate::url::page_url::PageUrl;
 use group_names::GroupNames;
@@ -46,6 +48,8 @@ pub struct RobotsRules {
     sitemaps: Vec<String>,
     /// The other names of groups that may have been merged by mistake.
     merged: Vec<Box<str>>,
+    /// Statements about the use of pages.
+    usage: SiteRules,
 }
 
 /// The origin of the rules.
@@ -102,6 +106,7 @@ impl RobotsRules {
             crawl_delay: None,
             sitemaps: Vec::new(),
             merged: Vec::new(),
+            usage: SiteRules::default(),
         };
         rules.collect(body, group);
         rules
@@ -145,7 +150,11 @@ impl RobotsRules {
                     self.crawl_delay = self.crawl_delay.max(read_delay(value));
                 }
                 Record::Sitemap(value) => self.sitemaps.extend(sitemap::references(value)),
-                Record::CrawlDelay(_) => {}
+                // Other parsers ignore the line, so it does not end the names of a group.
+                Record::Usage { source, value } if is_for_us => {
+                    self.usage.add_line(value, source);
+                }
+                Record::CrawlDelay(_) | Record::Usage { .. } => {}
             }
         }
         // The longest rule wins, and `Allow` wins a tie (section 2.2.2). Of equal rules, the
@@ -163,6 +172,7 @@ impl RobotsRules {
             crawl_delay: None,
             sitemaps: Vec::new(),
             merged: Vec::new(),
+            usage: SiteRules::default(),
         }
     }
 
@@ -230,6 +240,24 @@ impl RobotsRules {
     #[must_use]
     pub const fn crawl_delay(&self) -> Option<Duration> {
         self.crawl_delay
+    }
+
+    /// Adds the statements of other files of the site, in lines of [`SiteFile::lines`].
+    ///
+    /// [`SiteFile::lines`]: crate::SiteFile::lines
+    pub fn add_site_lines(&mut self, lines: &[u8]) {
+        self.usage.add_site_lines(lines);
+    }
+
+    /// Returns the statements about the use of a page, at most one per source.
+    pub(crate) fn preferences(&self, url: &PageUrl) -> Vec<Preferences> {
+        self.usage.about(url.request_target(), WORK)
+    }
+
+    /// Returns the path of each rule, and true for `Allow`.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = (String, bool)> {
+        let rules = self.rules.iter();
+        rules.map(|rule| (rule.pattern.to_string(), rule.allow))
     }
 
     /// Returns the sitemaps that the file at `robots` names, for any crawler. The protocol asks for

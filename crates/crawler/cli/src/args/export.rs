@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use web::Usages;
 
 use crate::args::store::StoreArg;
 
@@ -53,6 +54,10 @@ pub(crate) struct ExportArgs {
     /// With --text: keep the lines that begin or end many pages of a host, such as its slogan
     #[arg(long)]
     pub(crate) keep_boilerplate: bool,
+    /// With --text: leave out pages whose owners refuse these uses: train, input, search, separated
+    /// by commas
+    #[arg(long, value_name = "WORDS", requires = "text")]
+    pub(crate) respect_preferences: Option<Usages>,
     /// Also include the sketches of pages in jsonl and csv, in hexadecimal digits
     #[arg(long)]
     pub(crate) sketches: bool,

@@ -133,11 +133,12 @@ fn text_rules(args: &ExportArgs) -> TextOptions {
         duplicates: args.duplicates,
         boilerplate: args.keep_boilerplate,
         chunks: args.chunks,
+        respected: args.respect_preferences.unwrap_or_default(),
     }
 }
 
 /// Returns the options that change the records of texts.
-fn text_options(args: &ExportArgs) -> Vec<(&'static str, &'static str)> {
+fn text_options(args: &ExportArgs) -> Vec<(&'static str, String)> {
     if !args.text {
         return Vec::new();
     }
@@ -145,10 +146,12 @@ fn text_options(args: &ExportArgs) -> Vec<(&'static str, &'static str)> {
     let text = either(text_rules(args).markdown, "markdown", "plain");
     let pages = either(args.duplicates, "kept", "originals");
     let lines = either(args.keep_boilerplate, "kept", "left out");
+    let respected = args.respect_preferences.unwrap_or_default();
     vec![
-        ("crawler.text", text),
-        ("crawler.pages", pages),
-        ("crawler.boilerplate", lines),
+        ("crawler.text", text.to_owned()),
+        ("crawler.pages", pages.to_owned()),
+        ("crawler.boilerplate", lines.to_owned()),
+        ("crawler.respected_preferences", respected.to_string()),
     ]
 }
 

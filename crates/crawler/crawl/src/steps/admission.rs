@@ -8,15 +8,15 @@ use neardup::MatchKind;
 use policy::{Following, OnDuplicate};
 use sinks::Keeping;
 use store::{Lease, Original, RetainedDuplicate, Verdict};
-use web::{Exchange, PageUrl};
+use web::{Exchange, PageUrl, Preferences};
 
 use crate::context::CrawlContext;
 use crate::runtime::telemetry::Counts;
 use crate::steps::by_texts::{self, Compared, Findings};
-use crate::steps::content_filter;
 use crate::steps::reading::Reading;
 use crate::steps::retention_rule::{self, RetentionRule};
 use crate::steps::shells::{self, ShellVerdict};
+use crate::steps::{content_filter, permission};
 
 /// The verdict about a page, and its consequences.
 pub(crate) struct Admission {
@@ -41,6 +41,8 @@ pub(crate) struct Admission {
     pub(crate) contains: Vec<PageUrl>,
     /// The page as others are compared with it, if it is kept and they may be.
     pub(crate) compared: Option<Compared>,
+    /// The owner's preferences for the use of the page.
+    pub(crate) preferences: Preferences,
 }
 
 impl Admission {
@@ -57,6 +59,7 @@ impl Admission {
             is_by_texts: false,
             contains: Vec::new(),
             compared: None,
+            preferences: Preferences::default(),
         }
     }
 
@@ -73,6 +76,7 @@ impl Admission {
             is_by_texts: false,
             contains: Vec::new(),
             compared: None,
+            preferences: Preferences::default(),
         }
     }
 
@@ -165,8 +169,41 @@ pub(crate) fn repeated(verdict: &Verdict) -> Option<(&Original, Option<RetainedD
 
 /// Admits a page to the index and decides what follows from the verdict.
 ///
-/// A page that was not modified since `unmodified` is not admitted: its original is known.
+/// A page that was not modified since `unmodified` is not admitted: its original is known. Neither
+/// is a page whose owner refuses a use that the crawl respects.
 pub(crate) async fn admit(
+    context: &Arc<CrawlContext>,
+    lease: &Lease,
+    exchange: &Exchange,
+    unmodified: Option<&Page>,
+    reading: &Reading,
+) -> Result<Admission, StoreFault> {
+    let preferences = permission::preferences(context, exchange, reading).await?;
+    let respected = context.policy.respected;
+    let admission = match preferences.refused(respected) {
+        Some((usage, source)) => {
+            // A visit before this one, which did not end, may have admitted it.
+            context.index.forget(lease.url().key()).await?;
+            let following = Following::all_if(may_follow(context, reading));
+            Admission::excluded(Reason::Preference { usage, source }, following)
+        }
+        None => admit_by_content(context, lease, exchange, unmodified, reading).await?,
+    };
+    Ok(Admission {
+        preferences,
+        ..admission
+    })
+}
+
+/// Returns true if the page does not ask to leave its links alone.
+fn may_follow(context: &CrawlContext, reading: &Reading) -> bool {
+    let document = reading.document.as_ref();
+    let asks = document.is_some_and(|document| document.directives.nofollow);
+    context.policy.ignore_robots || !asks
+}
+
+/// Admits a page that may be used.
+async fn admit_by_content(
     context: &Arc<CrawlContext>,
     lease: &Lease,
     exchange: &Exchange,
@@ -175,10 +212,8 @@ pub(crate) async fn admit(
 ) -> Result<Admission, StoreFault> {
     let document = reading.document.as_ref();
     let directives = document.map_or_else(Default::default, |document| document.directives);
-    let obeys = !context.policy.ignore_robots;
-    let may_follow = !(obeys && directives.nofollow);
-    let following = Following::all_if(may_follow);
-    if obeys && directives.noarchive {
+    let following = Following::all_if(may_follow(context, reading));
+    if directives.noarchive && !context.policy.ignore_robots {
         // Never admitted: a page that is not kept must not exclude a like page that may be.
         return Ok(Admission::excluded(Reason::NoArchive, following));
     }
@@ -275,6 +310,7 @@ pub(crate) async fn admit(
         is_by_texts: judged.is_by_texts,
         contains: Vec::new(),
         compared: None,
+        preferences: Preferences::default(),
         following: if is_followed { following } else { of_duplicate },
         retention_rule,
         // The same style sheet at another place names other pictures.

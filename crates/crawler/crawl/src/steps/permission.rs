@@ -5,11 +5,12 @@
 use fetch::{RobotsError, RobotsResponse, RobotsText};
 use journal::{Reason, Robots, StoreFault};
 use store::Lease;
-use web::{OutOfScope, PageUrl, Timestamp};
+use web::{Exchange, OutOfScope, PageUrl, Preferences, Timestamp};
 
 use crate::context::CrawlContext;
 use crate::runtime::politeness;
 use crate::steps::listings;
+use crate::steps::reading::Reading;
 
 /// The response of robots.txt about a page.
 pub(crate) enum Permission {
@@ -86,6 +87,27 @@ pub(crate) async fn check_hop(
     Ok(evaluate(&response, url))
 }
 
+/// Returns the owner's preferences for the use of a page: by the page, its header, and the files of
+/// its site that are known. No file is requested.
+pub(crate) async fn preferences(
+    context: &CrawlContext,
+    page: &Exchange,
+    reading: &Reading,
+) -> Result<Preferences, StoreFault> {
+    let site = match context.policy.ignore_robots {
+        true => None,
+        false => cached_rules(context, &page.url).await?,
+    };
+    let document = reading.document.as_ref();
+    let directives = document.map(|document| document.directives);
+    let rules = site.as_ref().map(|site| &*site.rules);
+    Ok(web::page_preferences(
+        rules,
+        page,
+        directives.unwrap_or_default(),
+    ))
+}
+
 /// Returns the rules for `url` without a request.
 async fn cached_rules(
     context: &CrawlContext,
@@ -113,6 +135,9 @@ async fn fetch_rules(
     let response = context.robots.rules(url).await;
     let files = &context.robots_files;
     files.keep(lease.url().key(), &response.exchanges);
+    for site_file in &response.site_files {
+        files.keep(lease.url().key(), std::slice::from_ref(site_file));
+    }
     if let Some(RobotsText { lines, until }) = &response.read {
         let robots = Robots {
             text: lines.as_ref().map(|lines| lines.to_vec()),

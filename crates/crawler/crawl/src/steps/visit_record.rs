@@ -78,6 +78,7 @@ pub(crate) fn with_page(
         record_verdict(&mut visit, verdict);
     }
     visit.details.contains.clone_from(&admission.contains);
+    visit.details.preferences = admission.preferences.stated();
     if admission.is_by_texts {
         visit.details.rule = Some(DuplicateRule::SameContent);
     }
@@ -312,6 +313,9 @@ const RENDERED_DOM: &str = "yes";
 /// The value of [`RENDERED`] for such a page whose DOM says what the page as received says.
 const RENDERED_UNCHANGED: &str = "unchanged";
 
+/// The field with the owner's preferences for the use of the page.
+pub(crate) const PREFERENCES: &str = "preferences";
+
 /// The beginning of the value of [`RENDERED`] for a page whose scripts could not be run.
 const RENDERING_FAILED: &str = "failed: ";
 
@@ -435,6 +439,7 @@ pub(crate) fn metadata(visit: &VisitRecord, more: Vec<MetadataField>) -> Vec<Met
             RENDERED,
             visit.details.rendered.as_ref().map(value_of_rendered),
         ),
+        (PREFERENCES, text(visit.details.preferences)),
     ];
     let fields = fields
         .into_iter()

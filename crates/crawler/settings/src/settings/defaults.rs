@@ -72,6 +72,7 @@ impl Default for Settings {
             contact: None,
             ignore_robots: false,
             skip_rel: Relations::NOFOLLOW,
+            respect_preferences: None,
             on_duplicate: OnDuplicate::Drop,
             duplicate_text: Switch::Off,
             duplicate_links: DuplicateLinks::Probe,

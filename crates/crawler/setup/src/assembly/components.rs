@@ -70,6 +70,10 @@ impl Components {
             clock.clone(),
             ROBOTS_REMEMBERED,
         );
+        let robots = match settings.respect_preferences {
+            Some(_) => robots.with_site_files(),
+            None => robots,
+        };
         let scope = Arc::new(RwLock::new(scope(settings)?));
         archiving::compression(settings)?;
         let topic = CrawlTopic::of(settings)?;

@@ -60,6 +60,11 @@ fn of_visits(from: &Settings, to: &Settings) -> Vec<(&'static str, bool)> {
         ("--traps off", from.traps.is_on() && !to.traps.is_on()),
         ("--ignore-robots", to.ignore_robots && !from.ignore_robots),
         (
+            "--respect-preferences",
+            from.respect_preferences.is_some()
+                && to.respect_preferences != from.respect_preferences,
+        ),
+        (
             "--skip-rel",
             to.skip_relations() != from.skip_relations() && !to.ignore_robots,
         ),

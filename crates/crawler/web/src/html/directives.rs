@@ -20,6 +20,13 @@ pub struct Directives {
     pub noarchive: bool,
     /// Keep it out of an index from this time on.
     pub unavailable_after: Option<Timestamp>,
+    /// Do not train AI models with it.
+    pub noai: bool,
+    /// Do not train AI models with its images.
+    pub noimageai: bool,
+    /// True if the right to mine its text and data is reserved, false if it is waived (TDMRep
+    /// section 4.1).
+    pub tdm_reservation: Option<bool>,
 }
 
 /// Directives with a value, whose colon does not end a crawler's name.
@@ -29,6 +36,15 @@ impl Directives {
     /// Reads the content of a robots meta tag: `noindex, nofollow`.
     pub(crate) fn add(&mut self, content: &str) {
         self.read(content, None);
+    }
+
+    /// Reads the content of a `<meta>` element named `tdm-reservation` (TDMRep section 5.3).
+    pub(crate) fn reserve(&mut self, content: &str) {
+        match content.trim() {
+            "1" => self.tdm_reservation = Some(true),
+            "0" if self.tdm_reservation.is_none() => self.tdm_reservation = Some(false),
+            _ => {}
+        }
     }
 
     /// Reads the value of one `X-Robots-Tag`: `noindex`, or `otherbot: noindex, thisbot: nofollow`.
@@ -71,6 +87,8 @@ impl Directives {
         self.noindex |= none || is("noindex");
         self.nofollow |= none || is("nofollow");
         self.noarchive |= is("noarchive");
+        self.noai |= is("noai");
+        self.noimageai |= is("noimageai");
     }
 }
 
@@ -135,7 +153,7 @@ mod tests {
             noindex,
             nofollow,
             noarchive,
-            unavailable_after: None,
+            ..Directives::default()
         }
     }
 

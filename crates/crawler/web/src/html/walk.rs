@@ -421,6 +421,8 @@ impl<'p> Walk<'p> {
         if let Some(name) = element.value("name") {
             if level == 0 && is_for(&name, self.agent) {
                 self.directives.add(&content);
+            } else if level == 0 && name.eq_ignore_ascii_case("tdm-reservation") {
+                self.directives.reserve(&content);
             }
         } else if element
             .value("http-equiv")

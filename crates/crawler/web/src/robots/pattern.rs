@@ -23,7 +23,7 @@ const LOOK: usize = 16;
 
 /// The normalised path of a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Pattern {
+pub(crate) struct Pattern {
     text: Box<str>,
     /// True if the pattern must match up to the end of the URL.
     anchored: bool,
@@ -31,7 +31,7 @@ pub(super) struct Pattern {
 }
 
 /// The normalised path and query of a URL.
-pub(super) struct Target {
+pub(crate) struct Target {
     text: String,
     /// The form with decoded slashes and question marks in its query, if it differs.
     decoded: Option<String>,
@@ -40,7 +40,7 @@ pub(super) struct Target {
 impl Pattern {
     /// Parses the value of a rule. Returns no pattern for an empty value, which matches nothing,
     /// and a second one if decoding the query of the path makes a difference.
-    pub(super) fn parse(value: &[u8]) -> [Option<Self>; 2] {
+    pub(crate) fn parse(value: &[u8]) -> [Option<Self>; 2] {
         if value.is_empty() {
             return [None, None];
         }
@@ -75,13 +75,13 @@ impl Pattern {
     }
 
     /// Returns the specificity (section 2.2.2).
-    pub(super) const fn octets(&self) -> u32 {
+    pub(crate) const fn octets(&self) -> u32 {
         self.octets
     }
 
     /// Returns true if the pattern matches. Subtracts the cost from `work`; if `work` reaches zero,
     /// the result is meaningless.
-    pub(super) fn matches(&self, target: &Target, work: &mut usize) -> bool {
+    pub(crate) fn matches(&self, target: &Target, work: &mut usize) -> bool {
         let decoded = target.decoded.as_deref();
         self.is_in(&target.text, work) || decoded.is_some_and(|text| self.is_in(text, work))
     }
@@ -114,7 +114,7 @@ impl Pattern {
 }
 
 impl Target {
-    pub(super) fn new(path_and_query: &str) -> Self {
+    pub(crate) fn new(path_and_query: &str) -> Self {
         let mut text = String::with_capacity(path_and_query.len());
         spell(path_and_query.as_bytes(), &mut text);
         let decoded = decode_query(&text);

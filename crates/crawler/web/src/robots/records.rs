@@ -12,6 +12,7 @@ use std::borrow::Cow;
 use encoding_rs::{Encoding, UTF_16BE, UTF_16LE};
 
 use crate::letter_case::starts_with_ignore_case;
+use crate::preferences::preference::PreferenceSource;
 
 /// Maximum size of a robots.txt in bytes (RFC 9309 section 2.5: at least 500 KiB).
 pub const MAX_ROBOTS_BYTES: usize = 500 * 1024;
@@ -35,6 +36,11 @@ pub(super) enum Record<'b> {
     },
     CrawlDelay(&'b [u8]),
     Sitemap(&'b [u8]),
+    /// `Content-Usage` or `Content-Signal`: a path and a statement.
+    Usage {
+        source: PreferenceSource,
+        value: &'b [u8],
+    },
 }
 
 /// Returns a robots.txt in UTF-8. Bytes that are not UTF-16 remain unchanged.
@@ -161,6 +167,14 @@ const KEYS: &[(&[&str], ReadValue)] = &[
     }),
     (&["sitemap", "site-map", "site map"], |url| {
         Record::Sitemap(url)
+    }),
+    (&["content-usage"], |value| Record::Usage {
+        source: PreferenceSource::RobotsUsage,
+        value,
+    }),
+    (&["content-signal"], |value| Record::Usage {
+        source: PreferenceSource::RobotsSignal,
+        value,
     }),
 ];
 
