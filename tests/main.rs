@@ -26,8 +26,10 @@ mod politeness {
     mod endurance; // thousands of fetches from many hosts, with restarts
     mod groups; // hosts that share a pace
     mod hosts; // `status --hosts`
+    mod interstitials; // block pages, logins, soft 404s
     mod open_files; // more hosts than open files
     mod outages; // hosts that fail, `retry`
+    mod preferences; // `--respect-preferences`
     mod restarts; // waits outlast interrupts and kills
     mod robots; // robots.txt
     mod stalls; // hosts that accept connections and do not move

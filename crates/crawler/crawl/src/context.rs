@@ -21,6 +21,7 @@ use crate::runtime::listing_quota::ListingQuota;
 use crate::runtime::renderer::Renderer;
 use crate::runtime::robots_files::RobotsFiles;
 use crate::runtime::shortest_ways::ShortestWays;
+use crate::runtime::soft_not_found::NotFoundPages;
 use crate::runtime::telemetry::Telemetry;
 
 /// The seams, the rules and the state of a crawl; shared by all visits.
@@ -53,6 +54,8 @@ pub struct CrawlContext {
     pub shortest_ways: ShortestWays,
     /// The robots.txt files that wait to be archived.
     pub robots_files: RobotsFiles,
+    /// The pages that hosts send for URLs that do not exist.
+    pub not_found_pages: NotFoundPages,
     /// The builder of page signatures.
     pub adaptive_signatures: AdaptiveSignatures,
     /// The topic of a focused crawl; `None` if all pages are equally wanted.

@@ -43,6 +43,7 @@ pub use runtime::seed_reports::{
     FailedSeed, MAX_SEED_REPORTS, MovedScope, SeedCounts, SeedFailure, SeedReport, SeedReports,
 };
 pub use runtime::shortest_ways::ShortestWays;
+pub use runtime::soft_not_found::NotFoundPages;
 pub use runtime::telemetry::{
     Counts, MAX_TYPES, OTHER_TYPES, ReasonCount, Reasons, Responses, Telemetry,
 };

@@ -19,6 +19,7 @@ pub(crate) mod saves;
 pub(crate) mod seed_reports;
 pub(crate) mod shared_parts;
 pub(crate) mod shortest_ways;
+pub(crate) mod soft_not_found;
 pub(crate) mod telemetry;
 pub(crate) mod topic_of_seeds;
 pub(crate) mod turns;

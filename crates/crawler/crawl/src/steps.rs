@@ -5,6 +5,7 @@ pub(crate) mod permission;
 pub(crate) mod conditional;
 pub(crate) mod redirects;
 
+pub(crate) mod interstitials;
 pub(crate) mod reading;
 pub(crate) mod rendered_page;
 pub(crate) mod rendering;

@@ -275,6 +275,7 @@ impl Machine {
             listings: ListingQuota::default(),
             shortest_ways: ShortestWays::default(),
             robots_files: crawl::RobotsFiles::default(),
+            not_found_pages: crawl::NotFoundPages::default(),
             adaptive_signatures: AdaptiveSignatures::new(SignatureBuilder::new(
                 Features::default(),
                 HashKey::ZERO,

@@ -6,7 +6,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use web::{OutOfScope, PreferenceSource, Usage};
+use web::{Interstitial, OutOfScope, PreferenceSource, Usage};
 
 use crate::pattern_name::PatternName;
 use crate::reason_kind::ReasonKind;
@@ -98,6 +98,8 @@ pub enum Reason {
         /// The rest of its text, which differs between URLs.
         detail: String,
     },
+    /// The server sent an interstitial page in place of the page.
+    Interstitial(Interstitial),
     /// The owner of the page refuses a use that the crawl respects (`--respect-preferences`).
     Preference {
         /// The use.
@@ -147,6 +149,7 @@ impl Reason {
             | Self::CookieCircle
             | Self::Type { .. }
             | Self::Language { .. }
+            | Self::Interstitial(_)
             | Self::Said { .. } => ReasonKind::Other,
         }
     }
@@ -189,6 +192,7 @@ impl Reason {
             Self::Robots { .. } => "robots.txt".to_owned(),
             Self::NoArchive => "the page asks not to be archived".to_owned(),
             Self::Preference { usage, .. } => format!("its owner refuses the use {usage}"),
+            Self::Interstitial(page) => page.kind.as_str().to_owned(),
             Self::Redirect { because, .. } => format!("redirects: {}", because.name()),
             Self::VisitedForItself { .. } => "redirects".to_owned(),
             Self::Status { status, .. } => format!("HTTP status {status}"),
@@ -224,6 +228,7 @@ impl fmt::Display for Reason {
             Self::OutOfScope(rule) => rule.fmt(f),
             Self::Robots { rule } => write!(f, "robots.txt: {rule}"),
             Self::NoArchive => f.write_str("the page asks not to be archived (robots: noarchive)"),
+            Self::Interstitial(page) => page.fmt(f),
             Self::Preference { usage, source } => {
                 let source = source.as_str();
                 write!(f, "its owner refuses the use {usage} ({source})")

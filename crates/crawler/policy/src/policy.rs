@@ -38,6 +38,8 @@ pub struct Policy {
     pub ignore_robots: bool,
     /// The link relations that are not followed.
     pub skip_relations: Relations,
+    /// True if interstitial pages are archived, with a mark.
+    pub archives_interstitials: bool,
     /// Uses of pages that their owners may refuse, so that the pages are not archived.
     pub respected: Usages,
     /// The media types of pages that are archived.
@@ -72,6 +74,7 @@ impl Policy {
             redirects: 0,
             ignore_robots: false,
             skip_relations: Relations::NOFOLLOW,
+            archives_interstitials: false,
             respected: Usages::default(),
             types: TypeFilter::default(),
             languages: LanguageFilter::default(),

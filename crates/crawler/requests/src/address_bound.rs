@@ -47,7 +47,10 @@ impl PacingRules {
         }
         let wait = match response.kind {
             ResponseKind::SlowDown { .. } => self.max_delay.max(self.delay),
-            ResponseKind::Fine | ResponseKind::Broken { .. } | ResponseKind::Failed => {
+            ResponseKind::Fine
+            | ResponseKind::Broken { .. }
+            | ResponseKind::Failed
+            | ResponseKind::Blocked => {
                 let fine = PacedResponse {
                     kind: ResponseKind::Fine,
                     ..*response

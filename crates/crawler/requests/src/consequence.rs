@@ -7,6 +7,7 @@
 //! | 501, 505 | the page's | – | once | RFC 9110 15.6.2, 15.6.6 |
 //! | 511 | the network's | rests | 3 times | RFC 6585 6 |
 //! | other 5xx | the host's | rests | 3 times | RFC 9110 15.6: as 500 |
+//! | block page with another status | the host's | rests at once | 5 times | RFC 6585 4: as 429 |
 //! | other statuses | the page's | – | once | RFC 9110 15.5 |
 //! | reset, closed early | the host's | rests at once | 3 times | RFC 9112 9.3.1, 9.5 |
 //! | not valid HTTP | the host's | rests at once | twice | RFC 9112 8; RFC 9113 8.1.1 |
@@ -102,6 +103,12 @@ impl Consequence {
             500..=599 => Self::new(Blame::Host, Rest::AfterSome, 3, SOON),
             _ => Self::FINAL,
         }
+    }
+
+    /// Returns the consequences of a block page or challenge in place of a page.
+    #[must_use]
+    pub const fn of_block() -> Self {
+        Self::of_status(429)
     }
 
     /// Returns the consequences of a request without a response.

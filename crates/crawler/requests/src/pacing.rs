@@ -5,6 +5,7 @@
 //! | fine | max(delay, factor × response time, Crawl-delay), at most `max_delay` |
 //! | 429, 503 or none | the same, and at least the back-off |
 //! | another fault of the server | the same; after two in a row at least the back-off |
+//! | a block page | the same, and at least the back-off; an hour after three in a row |
 //! | a fault with `Retry-After` | the same, and at least that long, at most `retry_after_cap` |
 //!
 //! Which failures these are is in the table of [`Consequence`]. The back-off is max(2 × delay,
@@ -124,6 +125,8 @@ pub enum ResponseKind {
     },
     /// There was no response.
     Failed,
+    /// A block page or challenge in place of a page.
+    Blocked,
 }
 
 impl PacedResponse {
@@ -184,6 +187,11 @@ pub struct HostPace {
 /// pages among good ones is not slowed down.
 const BROKEN_BEFORE_REST: u32 = 2;
 
+/// Number of [`ResponseKind::Blocked`] in a row after which the host rests for [`BLOCK_REST`].
+const BLOCKS_BEFORE_REST: u32 = 3;
+/// The rest of a host that blocks us: firewalls count requests by the minute or by the hour.
+const BLOCK_REST: Duration = Duration::from_secs(3600);
+
 /// A wait and its reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cooldown {
@@ -232,10 +240,16 @@ impl HostPace {
                 (retry_after, WaitReason::Failures, steps)
             }
             ResponseKind::Failed => (None, WaitReason::Failures, failures),
+            ResponseKind::Blocked => (None, WaitReason::Blocked, failures),
         };
         let back_off = match steps {
             0 => Duration::ZERO,
             _ => rules.after_failures(steps, chance),
+        };
+        let is_shut_out = why == WaitReason::Blocked && failures >= BLOCKS_BEFORE_REST;
+        let back_off = match is_shut_out {
+            true => back_off.max(BLOCK_REST),
+            false => back_off,
         };
         let rest = calm.or_longer(back_off, why).or_longer(
             retry_after.unwrap_or_default().min(rules.retry_after_cap),
@@ -276,6 +290,7 @@ impl PacingRules {
             .max(self.max_delay)
             .max(self.after_failures(u32::MAX, 1.0))
             .max(self.retry_after_cap)
+            .max(BLOCK_REST)
     }
 
     /// Returns the longest delay of any host.

@@ -29,11 +29,12 @@ impl Preset {
 
     /// Returns the settings that the preset changes, in the form of a settings file.
     pub fn table(self) -> toml::Table {
-        let (links, body, duplicates, requisites) = match self {
-            Self::Archive => ("follow", "1GiB", "keep", "scope"),
-            Self::Focused => ("probe", "50MiB", "drop", "off"),
+        let (interstitials, links, body, duplicates, requisites) = match self {
+            Self::Archive => ("on", "follow", "1GiB", "keep", "scope"),
+            Self::Focused => ("off", "probe", "50MiB", "drop", "off"),
         };
         let settings = [
+            ("archive-interstitials", interstitials),
             ("duplicate-links", links),
             ("max-body", body),
             ("on-duplicate", duplicates),

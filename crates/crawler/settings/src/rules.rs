@@ -77,6 +77,7 @@ pub fn policy(settings: &Settings, canonical: CanonicalForm) -> Policy {
         redirects: settings.max_redirects,
         ignore_robots: settings.ignore_robots,
         skip_relations: settings.skip_relations(),
+        archives_interstitials: settings.archive_interstitials.is_on(),
         respected: settings.respect_preferences.unwrap_or_default(),
         types: settings.types.clone().unwrap_or_default(),
         languages: settings.languages.clone().unwrap_or_default(),

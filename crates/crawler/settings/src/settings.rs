@@ -54,10 +54,10 @@ pub struct Settings {
     /// Refuse to continue: the directory must not exist
     #[arg(long)]
     pub fresh: bool,
-    /// A list of settings: archive (duplicate-links follow, max-body 1GiB, on-duplicate keep,
-    /// page-requisites scope) archives everything but exact duplicates, with page requisites;
-    /// focused (duplicate-links probe, max-body 50MiB, on-duplicate drop, page-requisites off)
-    /// archives each text once. Order: defaults < preset < file < flags
+    /// A list of settings: archive (archive-interstitials on, duplicate-links follow, max-body 1GiB,
+    /// on-duplicate keep, page-requisites scope) archives everything but exact duplicates, with
+    /// page requisites; focused (archive-interstitials off, duplicate-links probe, max-body 50MiB,
+    /// on-duplicate drop, page-requisites off) archives each text once. Order: defaults < preset < file < flags
     #[arg(long, value_name = "NAME")]
     #[serde(with = "maybe_word")]
     pub preset: Option<Preset>,
@@ -282,6 +282,11 @@ pub struct Settings {
     /// the compressed text of each such page; exact duplicates cost nothing [default: off]
     #[arg(long, value_name = "ON|OFF", help_heading = "Duplicates")]
     pub duplicate_text: Switch,
+    /// Archive pages that a server sends in place of a page, and mark them: block pages, challenges,
+    /// logins, consent pages, parked domains, and pages for missing URLs with status 200 [default:
+    /// off]
+    #[arg(long, value_name = "ON|OFF", help_heading = "Duplicates")]
+    pub archive_interstitials: Switch,
     /// Links of a page that repeats an earlier one: probe (new URLs are queued last, and folders
     /// without new content are closed), follow (all), none [default: probe]
     #[arg(long, value_name = "WHAT", help_heading = "Duplicates")]

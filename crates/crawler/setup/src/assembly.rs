@@ -18,8 +18,8 @@ use std::error::Error;
 use std::sync::{Arc, RwLock, RwLockWriteGuard};
 
 use crawl::{
-    ActiveOverrides, CrawlContext, DiskSpace, ListingQuota, Renderer, RobotsFiles, ShortestWays,
-    Stop, Telemetry,
+    ActiveOverrides, CrawlContext, DiskSpace, ListingQuota, NotFoundPages, Renderer, RobotsFiles,
+    ShortestWays, Stop, Telemetry,
 };
 use disk::{Disk, ReservedDisk, SystemDisk};
 use journal::DiscoveredUrl;
@@ -275,6 +275,7 @@ impl<'s> Assembly<'s> {
             listings: ListingQuota::default(),
             shortest_ways: ShortestWays::default(),
             robots_files: RobotsFiles::default(),
+            not_found_pages: NotFoundPages::default(),
             adaptive_signatures: adaptive_signatures(&features, key, &state)?,
             focus: focus.transpose()?,
             policy,

@@ -18,7 +18,7 @@ mod compared_text;
 mod content;
 pub(crate) mod css;
 pub(crate) mod directives;
-mod document;
+pub(crate) mod document;
 mod elements;
 mod fast_path;
 mod fields;

@@ -5,6 +5,7 @@ mod choice;
 mod escaping;
 mod html;
 mod http;
+mod interstitial;
 mod letter_case;
 mod pace;
 mod preferences;
@@ -59,6 +60,8 @@ pub use crate::html::{
     PageKind, ParseWarning, ParserStop, PdfContent, PdfFailure, ReadLimits, ReadPdf, Relations,
     ResponseMetadata, SharedLines, Translation, UnknownRelation, read, read_pdf,
 };
+pub use crate::interstitial::{Interstitial, InterstitialKind, says_not_found};
+
 pub use crate::html::{
     CssUrl, LazyValue, UrlForm, attribute_value, css_urls, is_preview, lazy_value, page_text,
     refresh_url, sheet_text, srcset_urls, tld, url_attributes,

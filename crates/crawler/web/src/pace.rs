@@ -52,6 +52,8 @@ pub enum WaitReason {
     RetryAfter,
     /// The first request, without a response so far: the response time is unknown.
     Unanswered,
+    /// A block page or challenge in place of a page, possibly several times in a row.
+    Blocked,
 }
 
 impl WaitReason {
@@ -66,6 +68,7 @@ impl WaitReason {
             Self::SlowDown => "slow-down",
             Self::RetryAfter => "retry-after",
             Self::Unanswered => "unanswered",
+            Self::Blocked => "blocked",
         }
     }
 }
@@ -207,7 +210,7 @@ impl Pace {
     #[must_use]
     pub fn shared_rest(&self, least: Duration) -> Timestamp {
         let wait = match self.why {
-            WaitReason::Failures => least,
+            WaitReason::Failures | WaitReason::Blocked => least,
             WaitReason::Delay
             | WaitReason::Slowness
             | WaitReason::CrawlDelay

@@ -10,8 +10,11 @@ use std::fs::File;
 use std::io::Read;
 use std::path::PathBuf;
 
+use http::HeaderMap;
 use serde_json::Value;
-use web::{CanonicalForm, Document, PageKind, PageUrl, ReadLimits, ResponseMetadata, read};
+use web::{
+    CanonicalForm, Document, Interstitial, PageKind, PageUrl, ReadLimits, ResponseMetadata, read,
+};
 
 /// Every n-th page is read.
 const STEP: usize = if cfg!(debug_assertions) { 6 } else { 1 };
@@ -69,11 +72,16 @@ fn document_of(compressed: &[u8]) -> Document {
 /// URL of a page whose own URL is not known.
 const NOWHERE: &str = "http://example.org/";
 
-fn document_at(url: &str, compressed: &[u8]) -> Document {
+fn unpacked(compressed: &[u8]) -> Vec<u8> {
     let mut html = Vec::new();
     flate2::read::MultiGzDecoder::new(compressed)
         .read_to_end(&mut html)
         .expect("the archive is whole");
+    html
+}
+
+fn document_at(url: &str, compressed: &[u8]) -> Document {
+    let html = unpacked(compressed);
     let form = CanonicalForm::default();
     let url = PageUrl::parse(url, &form);
     let url = url.unwrap_or_else(|_| PageUrl::parse(NOWHERE, &form).expect("a URL"));
@@ -323,6 +331,27 @@ fn pages_that_need_their_scripts_are_found_among_pages_of_seven_kinds() {
         .map(|(_, (path, _))| path.as_str())
         .collect();
     assert_eq!(found, shells);
+}
+
+/// A page that is taken for a challenge is lost, so none of the labelled pages may be.
+#[test]
+fn no_page_of_seven_kinds_is_taken_for_an_interstitial_page() {
+    let Some(files) = labelled("wcxb-dev.tar.zst") else {
+        return;
+    };
+    let url = PageUrl::parse(NOWHERE, &CanonicalForm::default()).expect("a URL");
+    let pages = files.iter().filter(|(path, _)| path.ends_with(".html.gz"));
+    let pages = pages.enumerate().filter(|(at, _)| at % STEP == 0);
+    let mut read = 0;
+    for (_, (path, page)) in pages {
+        let (document, html) = (document_of(page), unpacked(page));
+        let found = Interstitial::of(&url, &HeaderMap::new(), &document, &html);
+        assert_eq!(found, None, "{path}");
+        read += 1;
+    }
+    say(&format!(
+        "{read} pages, none taken for an interstitial page"
+    ));
 }
 
 /// Pages of goods and of listings are lists. A wrong list costs a corpus an article, so those are

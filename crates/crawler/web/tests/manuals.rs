@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use scraper::{ElementRef, Html, Node, Selector};
-use web::{CanonicalForm, Document, PageUrl, ReadLimits, ResponseMetadata, read};
+use web::{CanonicalForm, Document, Interstitial, PageUrl, ReadLimits, ResponseMetadata, read};
 
 /// Pages of each package that a debug build reads.
 const SAMPLE: usize = 150;
@@ -170,4 +170,29 @@ fn the_text_of_a_manuals_page_lies_within_its_main_element() {
         strays.len(),
         strays.join("\n")
     );
+}
+
+/// A page that is taken for a challenge is lost: at most one of 10,000 may be.
+#[test]
+fn hardly_any_page_of_a_manual_is_taken_for_an_interstitial_page() {
+    let Some(directory) = manuals() else { return };
+    let mut found = Vec::new();
+    pages(&directory, &mut found);
+    found.sort();
+    let step = if cfg!(debug_assertions) { 20 } else { 1 };
+    let url = PageUrl::parse("http://example.org/", &CanonicalForm::default()).expect("a URL");
+    let (mut read, mut taken) = (0_usize, Vec::new());
+    for path in found.iter().step_by(step) {
+        let source = std::fs::read(path).expect("a page");
+        let headers = http::HeaderMap::new();
+        read += 1;
+        if let Some(found) = Interstitial::of(&url, &headers, &document(&source), &source) {
+            taken.push(format!("{}: {found}", path.display()));
+        }
+    }
+    say(&format!(
+        "{read} pages, {} taken for interstitial pages",
+        taken.len()
+    ));
+    assert!(taken.len() * 10_000 <= read, "{taken:#?}");
 }

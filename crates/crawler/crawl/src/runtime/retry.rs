@@ -20,6 +20,8 @@ pub enum VisitFailure {
     /// robots.txt is unavailable, because of this failure if there was no response, so the page may
     /// not be requested.
     Robots(Option<FailureKind>),
+    /// The response is a block page or challenge, with the status of a page.
+    Blocked,
 }
 
 impl VisitFailure {
@@ -35,6 +37,7 @@ impl VisitFailure {
             Self::Fetch(kind) => Consequence::of_failure(kind),
             Self::Status(status) => Consequence::of_status(status),
             Self::Robots(failure) => Consequence::of_robots(failure),
+            Self::Blocked => Consequence::of_block(),
         }
     }
 }

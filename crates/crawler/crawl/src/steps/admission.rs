@@ -8,7 +8,7 @@ use neardup::MatchKind;
 use policy::{Following, OnDuplicate};
 use sinks::Keeping;
 use store::{Lease, Original, RetainedDuplicate, Verdict};
-use web::{Exchange, PageUrl, Preferences};
+use web::{Exchange, Interstitial, InterstitialKind, PageUrl, Preferences};
 
 use crate::context::CrawlContext;
 use crate::runtime::telemetry::Counts;
@@ -77,6 +77,23 @@ impl Admission {
             contains: Vec::new(),
             compared: None,
             preferences: Preferences::default(),
+        }
+    }
+
+    /// Returns the admission of an interstitial page, which is archived only where `is_kept`.
+    fn interstitial(found: &Interstitial, is_kept: bool) -> Self {
+        let reason = Reason::Interstitial(found.clone());
+        Self {
+            unjudged: match found.kind {
+                InterstitialKind::Blocked => Fate::Failed,
+                _ => Fate::Excluded,
+            },
+            keeping: match is_kept {
+                true => Keeping::Whole,
+                false => Keeping::NotArchived,
+            },
+            is_shown: is_kept,
+            ..Self::excluded(reason, Following::Nowhere)
         }
     }
 
@@ -170,7 +187,7 @@ pub(crate) fn repeated(verdict: &Verdict) -> Option<(&Original, Option<RetainedD
 /// Admits a page to the index and decides what follows from the verdict.
 ///
 /// A page that was not modified since `unmodified` is not admitted: its original is known. Neither
-/// is a page whose owner refuses a use that the crawl respects.
+/// is an interstitial page, or a page whose owner refuses a use that the crawl respects.
 pub(crate) async fn admit(
     context: &Arc<CrawlContext>,
     lease: &Lease,
@@ -179,15 +196,16 @@ pub(crate) async fn admit(
     reading: &Reading,
 ) -> Result<Admission, StoreFault> {
     let preferences = permission::preferences(context, exchange, reading).await?;
-    let respected = context.policy.respected;
-    let admission = match preferences.refused(respected) {
-        Some((usage, source)) => {
-            // A visit before this one, which did not end, may have admitted it.
-            context.index.forget(lease.url().key()).await?;
-            let following = Following::all_if(may_follow(context, reading));
-            Admission::excluded(Reason::Preference { usage, source }, following)
-        }
-        None => admit_by_content(context, lease, exchange, unmodified, reading).await?,
+    let admission = if let Some(found) = &reading.interstitial {
+        // A visit before this one, which did not end, may have admitted it.
+        context.index.forget(lease.url().key()).await?;
+        Admission::interstitial(found, context.policy.archives_interstitials)
+    } else if let Some((usage, source)) = preferences.refused(context.policy.respected) {
+        context.index.forget(lease.url().key()).await?;
+        let following = Following::all_if(may_follow(context, reading));
+        Admission::excluded(Reason::Preference { usage, source }, following)
+    } else {
+        admit_by_content(context, lease, exchange, unmodified, reading).await?
     };
     Ok(Admission {
         preferences,

@@ -11,7 +11,7 @@ use neardup::PageSignature;
 use policy::Policy;
 use reading::page_text;
 use sinks::{DigestAlgorithm, PayloadDigest};
-use web::{Body, Decoded, Document, Exchange, ListingKind, Media, Warning};
+use web::{Body, Decoded, Document, Exchange, Interstitial, ListingKind, Media, Warning};
 
 use crate::context::CrawlContext;
 use crate::fault::Fault;
@@ -88,6 +88,8 @@ pub(crate) struct Reading {
     pub(crate) unread: Option<UnreadFormat>,
     /// The warnings of the content.
     pub(crate) warnings: Vec<Warning>,
+    /// The interstitial page that came in place of the page.
+    pub(crate) interstitial: Option<Interstitial>,
     /// The share of the memory budget that the document takes while it exists.
     _share: Option<MemoryShare>,
 }
@@ -324,6 +326,12 @@ impl<'a> Reader<'a> {
             awaits_dom,
             is_of_dom: false,
             rendered: RenderedPage::default(),
+            interstitial: Interstitial::of(
+                &exchange.url,
+                &exchange.headers,
+                &document,
+                &decoded.bytes,
+            ),
             document: Some(document),
             listing,
             warnings: warnings(exchange, decoded),
@@ -348,6 +356,7 @@ impl<'a> Reader<'a> {
             content: None,
             signature: self.signatures.signature(name, None),
             document: None,
+            interstitial: None,
             needs_scripts: false,
             awaits_dom: false,
             is_of_dom: false,

@@ -20,6 +20,7 @@ use crate::fault::Fault;
 use crate::runtime::politeness;
 use crate::runtime::renderer::Renderer;
 use crate::runtime::retry::Decision;
+use crate::steps::interstitials;
 use crate::steps::reading::{self, AwaitedDoms, Kind, Reading};
 use crate::steps::redirects::FailedAttempt;
 use crate::steps::rendered_page::{self, RenderedPage};
@@ -36,7 +37,7 @@ const SAME_TEXT: f64 = 0.9;
 const SHINGLE_WORDS: usize = 5;
 
 /// Reads a page: as received, or the DOM that its scripts make, if the crawl wants that. Returns a
-/// failed attempt if the text that the scripts miss may come with another visit.
+/// failed attempt if another visit may bring the page, or the text that its scripts miss.
 ///
 /// # Errors
 /// [`Fault::Browser`] if the browser is gone for good; faults of reading and of the store.
@@ -47,11 +48,15 @@ pub(crate) async fn read(
 ) -> Result<Result<Reading, FailedAttempt>, Fault> {
     let kind = Kind::of(lease.discovered());
     let reading = reading::read(context, page, kind, awaited(context, lease, page)).await?;
-    match &context.renderer {
+    let reading = match &context.renderer {
         Some(renderer) if reading.awaits_dom => {
-            render(context, renderer, lease, page, kind, reading).await
+            render(context, renderer, lease, page, kind, reading).await?
         }
-        _ => Ok(Ok(reading)),
+        _ => Ok(reading),
+    };
+    match reading {
+        Ok(reading) => interstitials::judge(context, lease, page, reading).await,
+        failed => Ok(failed),
     }
 }
 

@@ -30,6 +30,9 @@ pub(crate) async fn follow(
     Ok(())
 }
 
+/// The status that says what a block page means.
+const TOO_MANY_REQUESTS: u16 = 429;
+
 /// Reports the failed visit of a page if that is a seed.
 pub(crate) fn report_failure(
     context: &CrawlContext,
@@ -44,6 +47,7 @@ pub(crate) fn report_failure(
         VisitFailure::Fetch(kind) | VisitFailure::Robots(Some(kind)) => SeedFailure::Fetch(kind),
         VisitFailure::Status(status) => SeedFailure::Status(status),
         VisitFailure::Robots(None) => SeedFailure::Robots,
+        VisitFailure::Blocked => SeedFailure::Status(TOO_MANY_REQUESTS),
     };
     let seeds = context.telemetry.seeds();
     seeds.add_failure(lease.url(), failure, cause);

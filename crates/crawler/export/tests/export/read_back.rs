@@ -248,6 +248,8 @@ pub(crate) fn visits() -> impl Strategy<Value = Visit> {
             (record.warc_file, record.warc_offset) = (third.3, third.4);
             record.details.needs_scripts = third.6;
             record.details.rendered = third.6.then(|| journal::Rendered::Failed(String::new()));
+            let stated = "train=n (noai), search=y (ai.txt)";
+            record.details.preferences = third.6.then(|| stated.parse().unwrap());
             record.reason = third.2.map(journal::Reason::said);
             visit.sketch = third
                 .5

@@ -98,6 +98,8 @@ proptest! {
                     kind: is_known.then_some("list"),
                     own_fields: other,
                     statements,
+                    preferences: is_known
+                        .then(|| "train=n (noai), search=y (ai.txt)".parse().unwrap()),
                 }
             })
             .collect();

@@ -278,6 +278,24 @@ impl Pacer {
         self.shared.with_host(&url.host(), remember);
     }
 
+    /// Reports that the last response of a host was a block page, which looked like a page. Its
+    /// failures in a row go on from those before it.
+    pub fn report_block(&self, host: &Host) {
+        let shared = &self.shared;
+        let (now, present, in_force) = (Instant::now(), shared.clock.now(), shared.rules());
+        let rules = in_force.of(host);
+        let response = PacedResponse {
+            elapsed: Duration::ZERO,
+            kind: ResponseKind::Blocked,
+        };
+        let mut known = shared.known();
+        let entry = known.host(host, now, &in_force);
+        entry.take_back();
+        let chance = chance(shared.seed, host, entry.pace.failures);
+        let (pace, cooldown) = entry.pace.after(&response, rules, chance);
+        entry.end(now, present, pace, cooldown);
+    }
+
     /// Returns true if a host has answered a page whole and with success.
     #[must_use]
     pub fn has_answered_page(&self, host: &Host) -> bool {

@@ -376,6 +376,31 @@ async fn the_pace_reports_the_longest_reason_and_the_requested_wait() {
     assert_eq!(seen(pacer.pace(&a)), (WaitReason::Delay, ms(500), None));
 }
 
+/// A block page has the status of a page, so its response counted as fine: a firewall was asked
+/// further at the usual pace.
+#[tokio::test(start_paused = true)]
+async fn a_host_that_blocks_three_times_in_a_row_rests_for_an_hour() {
+    let (pacer, a) = (pacer(every(500)), host("a.test"));
+    let hour = Duration::from_secs(3600);
+    pacer.remember_page(&page("http://a.test/"));
+    for (failures, wait) in [(1, ms(1000)), (2, ms(2000)), (3, hour), (4, hour)] {
+        pacer.permit(&a).await.finish(FINE);
+        pacer.report_block(&a);
+        let pace = pacer.pace(&a);
+        assert_eq!((pace.failures, pace.wait), (failures, wait));
+        assert_eq!(pace.why, WaitReason::Blocked);
+        assert_eq!(
+            pacer.take_page(&a),
+            None,
+            "the block page is not a page to check with"
+        );
+    }
+    assert!(within(hour - ms(1), &pacer, &a).await.is_none());
+    within(ms(2), &pacer, &a).await.unwrap().finish(FINE);
+    let pace = pacer.pace(&a);
+    assert_eq!((pace.failures, pace.why), (0, WaitReason::Delay));
+}
+
 #[tokio::test(start_paused = true)]
 async fn failures_are_forgiven_by_time_in_this_session_and_over_a_restart() {
     let (pacer, a, b) = (pacer(every(500)), host("a.test"), host("b.test"));

@@ -75,6 +75,7 @@ impl Default for Settings {
             respect_preferences: None,
             on_duplicate: OnDuplicate::Drop,
             duplicate_text: Switch::Off,
+            archive_interstitials: Switch::Off,
             duplicate_links: DuplicateLinks::Probe,
             distance: 3,
             resemblance: None,

@@ -127,7 +127,7 @@ impl GroupState {
         };
         let (_, usual) = pace.after(&calm, rules, chance);
         let cooldown = match response.kind {
-            ResponseKind::Failed | ResponseKind::Broken { .. } => usual,
+            ResponseKind::Failed | ResponseKind::Blocked | ResponseKind::Broken { .. } => usual,
             ResponseKind::Fine | ResponseKind::SlowDown { .. } => {
                 let (pace, cooldown) = pace.after(response, rules, chance);
                 self.failures = pace.failures;

@@ -12,6 +12,8 @@ use super::readiness::{MIN_RETENTION, Readiness};
 
 pub(super) struct HostState {
     pub(super) pace: HostPace,
+    /// The failures in a row before its last response.
+    failures_before: u32,
     /// The wait after its last response, with the reason.
     pub(super) cooldown: Cooldown,
     /// The end of its last response, for callers.
@@ -36,6 +38,7 @@ impl HostState {
         let pace = HostPace::default();
         Self {
             pace,
+            failures_before: 0,
             cooldown: pace.least(rules),
             answered: Timestamp::default(),
             address: None,
@@ -116,6 +119,12 @@ impl HostState {
         self.readiness.postpone(ready);
     }
 
+    /// Takes back that the last response was fine: it was a block page, and no page.
+    pub(super) fn take_back(&mut self) {
+        self.pace.failures = self.failures_before;
+        self.answered_page = None;
+    }
+
     /// Records a response and its consequences.
     pub(super) fn end(
         &mut self,
@@ -127,6 +136,7 @@ impl HostState {
         self.fresh = true;
         self.ended = Some(now);
         self.answered = present;
+        self.failures_before = self.pace.failures;
         self.pace = pace;
         self.cooldown = cooldown;
         let ready = self.readiness.ready.max(now + cooldown.wait);
