@@ -2,6 +2,7 @@
 
 pub(crate) mod active_overrides;
 pub(crate) mod adaptive_signatures;
+pub(crate) mod blocks;
 pub(crate) mod disk_space;
 pub(crate) mod earlier_archives;
 pub(crate) mod focus;

@@ -21,9 +21,9 @@ use web::{
 
 use crate::context::CrawlContext;
 use crate::fault::Fault;
-use crate::runtime::politeness;
 use crate::runtime::retry::{Decision, VisitFailure};
 use crate::runtime::soft_not_found::NotFoundPage;
+use crate::runtime::{blocks, politeness};
 use crate::steps::permission::{self, Permission};
 use crate::steps::reading::{self, Kind, Reading};
 use crate::steps::redirects::FailedAttempt;
@@ -69,11 +69,8 @@ async fn blocked(
     page: &Exchange,
     found: &Interstitial,
 ) -> Result<Option<FailedAttempt>, StoreFault> {
+    blocks::report(context, lease, page, found).await?;
     let host = page.url.host();
-    context.pacer.report_block(&host);
-    politeness::record_pace(context, lease, &host).await?;
-    let pace = context.pacer.pace(&host);
-    tracing::warn!(%host, by = found.by, wait = ?pace.wait, "the host blocks the crawl");
     let failure = VisitFailure::Blocked;
     let health = politeness::health_of(context, lease, &host);
     if health.decide(context, lease, failure) == Decision::GiveUp {

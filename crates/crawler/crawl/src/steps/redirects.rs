@@ -17,14 +17,14 @@ use http::header::{SET_COOKIE, WWW_AUTHENTICATE};
 use http::{HeaderMap, HeaderValue};
 use journal::{DiscoveredUrl, Page, Reason, StoreFault};
 use store::Lease;
-use web::{CanonicalForm, Exchange, Host, PageUrl, Timestamp, UrlError, Validators};
+use web::{CanonicalForm, Exchange, Host, Interstitial, PageUrl, Timestamp, UrlError, Validators};
 
 use crate::context::CrawlContext;
 use crate::fault::Fault;
 use crate::runtime::earlier_archives::{NOT_MODIFIED, UnmodifiedPage};
-use crate::runtime::politeness;
 use crate::runtime::retry::{self, Decision, VisitFailure};
 use crate::runtime::seed_reports::MovedScope;
+use crate::runtime::{blocks, politeness};
 use crate::steps::permission::{self, Permission, RobotsOutage};
 use crate::steps::{conditional, content_filter, listings, requisites, seed_moves};
 
@@ -77,6 +77,8 @@ enum StopReason {
     Excluded(Reason),
     /// The robots.txt of the next hop is unavailable.
     NoRobots(RobotsOutage),
+    /// The last exchange is a block page with the status of a refusal.
+    Blocked(Interstitial),
 }
 
 /// The result of a chain.
@@ -153,6 +155,10 @@ impl RedirectChain {
                 soon,
             ),
             StopReason::NotModified(unmodified) => ChainEnd::Page(&unmodified.exchange),
+            StopReason::Blocked(found) => {
+                let reason = Reason::Interstitial(found.clone());
+                failed(VisitFailure::Blocked, reason, soon)
+            }
             StopReason::Arrived => match self.exchanges.last() {
                 Some(page) if is_document(page) => ChainEnd::Page(page),
                 Some(refusal) => {
@@ -258,6 +264,11 @@ pub(crate) async fn follow(
         sent.sets_cookie = exchange.headers.contains_key(SET_COOKIE);
         chain.sent.push(sent);
         let target = target(&exchange, &context.policy.reading.canonical);
+        if is_own && let Some(found) = blocks::in_refusal(context, &exchange).await {
+            blocks::report(context, lease, &exchange, &found).await?;
+            chain.exchanges.push(exchange);
+            return chain.stop(StopReason::Blocked(found));
+        }
         if is_own {
             chain.exchanges.push(exchange);
         }
