@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 use testkit::{Reply, Server, Site};
 
-use crate::support::Crawl;
 use crate::support::pages::{NONE, article, page};
+use crate::support::{Crawl, KEY};
 
 const HOST: &str = "site.test";
 
@@ -179,7 +179,7 @@ fn a_site_is_crawled_if_its_files_with_preferences_fail() {
 fn refused_pages_are_visited_again_when_their_use_is_no_longer_respected() {
     let server = site();
     let crawl = crawled(&server, &["--respect-preferences", "train"]);
-    let summary = crawl.run().summary();
+    let summary = crawl.run_with(&["--respect-preferences", "none"]).summary();
     assert_eq!(summary["finished"], "exhausted");
     for (path, _) in REFUSED {
         let visit = crawl.visit(&server.url(HOST, path));
@@ -194,7 +194,7 @@ fn preferences_outlast_a_rebuild_from_the_archive() {
     let crawl = crawled(&server, &["--respect-preferences", "input"]);
     let before = crawl.visits();
     std::fs::remove_dir_all(crawl.out().join("state")).unwrap();
-    let run = crawl.run_command(&["rebuild", "crawl"]);
+    let run = crawl.run_command(&["rebuild", "crawl", "--hash-key", KEY]);
     assert_eq!(run.code, Some(0), "{run:?}");
     assert_eq!(crawl.visits(), before);
 }
@@ -221,15 +221,15 @@ fn preferences_that_nobody_would_read_are_refused() {
     for (options, words) in [
         (
             ["--respect-preferences", "train", "--ignore-robots"].as_slice(),
-            "--ignore-robots does not read",
+            "--respect-preferences train is not valid",
         ),
         (
             &["--respect-preferences", "bots"],
-            "\"bots\" is not train, input or search",
+            "must be train, input, search or none, got \"bots\"",
         ),
         (
             &["--respect-preferences", ""],
-            "\"\" is not train, input or search",
+            "must be train, input, search or none, got \"\"",
         ),
     ] {
         let command = [&["http://a.test/"], options].concat();

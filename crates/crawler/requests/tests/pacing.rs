@@ -401,6 +401,7 @@ proptest! {
         asked in prop_oneof![
             Just(ResponseKind::Fine),
             Just(ResponseKind::Failed),
+            Just(ResponseKind::Blocked),
             prop::option::of(any::<u64>()).prop_map(|wait| ResponseKind::SlowDown {
                 retry_after: wait.map(ms),
             }),
@@ -421,7 +422,7 @@ proptest! {
             ResponseKind::SlowDown { retry_after } | ResponseKind::Broken { retry_after } => {
                 retry_after.unwrap_or_default()
             }
-            ResponseKind::Fine | ResponseKind::Failed => ms(0),
+            ResponseKind::Fine | ResponseKind::Failed | ResponseKind::Blocked => ms(0),
         };
         prop_assert!(wait >= least.min(rules.retry_after_cap), "chance only adds");
         let idle = pace.after_idling(ms(idle), &rules);

@@ -78,7 +78,7 @@ pub fn policy(settings: &Settings, canonical: CanonicalForm) -> Policy {
         ignore_robots: settings.ignore_robots,
         skip_relations: settings.skip_relations(),
         archives_interstitials: settings.archive_interstitials.is_on(),
-        respected: settings.respect_preferences.unwrap_or_default(),
+        respected: settings.respect_preferences,
         types: settings.types.clone().unwrap_or_default(),
         languages: settings.languages.clone().unwrap_or_default(),
         page_requisites: settings.page_requisites,

@@ -268,10 +268,10 @@ pub struct Settings {
     pub skip_rel: Relations,
     /// Do not archive pages whose owners refuse these uses: train (AI models), input (of AI answers)
     /// and search, separated by commas. Read from robots.txt, headers and pages, and then also from
-    /// /.well-known/tdmrep.json and /ai.txt of each host
+    /// /.well-known/tdmrep.json and /ai.txt of each host [default: none]
     #[arg(long, value_name = "WORDS", help_heading = "Politeness")]
-    #[serde(with = "maybe_word")]
-    pub respect_preferences: Option<Usages>,
+    #[serde(with = "word")]
+    pub respect_preferences: Usages,
 
     /// Treatment of a page that repeats an earlier one: drop, keep (archive and mark it), follow
     /// (archive it and follow all its links) [default: drop]

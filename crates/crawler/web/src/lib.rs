@@ -40,7 +40,7 @@ pub use crate::escaping::Escaping;
 pub use crate::pace::{Pace, RestartRule, WaitReason};
 pub use crate::preferences::page::page_preferences;
 pub use crate::preferences::preference::{
-    BadPreferences, Preference, PreferenceSource, Preferences, Usage, Usages,
+    BadPreferences, Preference, PreferenceSource, Preferences, UnknownUsage, Usage, Usages,
 };
 pub use crate::preferences::site_files::SiteFile;
 pub use crate::printable::{is_command, printable};

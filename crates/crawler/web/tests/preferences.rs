@@ -296,9 +296,10 @@ fn rules_that_cost_too_much_refuse_every_use() {
 fn a_list_of_uses_is_parsed_from_words() {
     let uses: Usages = "search, train".parse().unwrap();
     assert_eq!(uses.to_string(), "train,search");
+    assert!("none".parse::<Usages>().unwrap().is_empty());
     assert!(uses.contains(Usage::Train) && !uses.contains(Usage::Input));
     let bad = "train,bots".parse::<Usages>().unwrap_err().to_string();
-    assert_eq!(bad, "\"bots\" is not train, input or search");
+    assert_eq!(bad, "must be train, input, search or none, got \"bots\"");
 }
 
 proptest! {

@@ -480,7 +480,7 @@ const fn describe(kind: ReasonKind) -> &'static str {
         ReasonKind::Limit => "beyond a limit",
         ReasonKind::Robots => "robots.txt",
         ReasonKind::Trap => "shape of a trap",
-        ReasonKind::Page => "noarchive or nofollow",
+        ReasonKind::Page => "noarchive, nofollow or a preference",
         ReasonKind::Other => "other reasons",
         ReasonKind::Cut => "beyond the limits of the pages that link to them",
     }

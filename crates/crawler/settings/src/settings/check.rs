@@ -95,10 +95,10 @@ impl Settings {
 
     /// Checks the timeout, the user agent, and preferences that nobody would read.
     fn check_requests(&self) -> Result<(), CommandError> {
-        if let (Some(uses), true) = (&self.respect_preferences, self.ignore_robots) {
+        if self.ignore_robots && !self.respect_preferences.is_empty() {
             let range = "preferences are in robots.txt, which --ignore-robots does not read: omit \
                          one of the two options";
-            return refuse("respect-preferences", uses, range);
+            return refuse("respect-preferences", &self.respect_preferences, range);
         }
         if self.timeout.0.is_zero() {
             return refuse("timeout", &0, "it must be longer than 0, such as 60s");

@@ -11,7 +11,7 @@ use reading::Sitemaps;
 use sinks::DigestAlgorithm;
 use sinks::warc::Packing;
 use store::DuplicateScope;
-use web::{Relations, ScopeKind};
+use web::{Relations, ScopeKind, Usages};
 
 use super::{HostTables, Settings};
 use crate::values::{CookieKeeping, SignatureIndexPlace, Size, Span, Switch, Tables};
@@ -72,7 +72,7 @@ impl Default for Settings {
             contact: None,
             ignore_robots: false,
             skip_rel: Relations::NOFOLLOW,
-            respect_preferences: None,
+            respect_preferences: Usages::default(),
             on_duplicate: OnDuplicate::Drop,
             duplicate_text: Switch::Off,
             archive_interstitials: Switch::Off,

@@ -70,9 +70,9 @@ impl Components {
             clock.clone(),
             ROBOTS_REMEMBERED,
         );
-        let robots = match settings.respect_preferences {
-            Some(_) => robots.with_site_files(),
-            None => robots,
+        let robots = match settings.respect_preferences.is_empty() {
+            true => robots,
+            false => robots.with_site_files(),
         };
         let scope = Arc::new(RwLock::new(scope(settings)?));
         archiving::compression(settings)?;

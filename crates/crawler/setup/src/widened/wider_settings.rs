@@ -61,7 +61,7 @@ fn of_visits(from: &Settings, to: &Settings) -> Vec<(&'static str, bool)> {
         ("--ignore-robots", to.ignore_robots && !from.ignore_robots),
         (
             "--respect-preferences",
-            from.respect_preferences.is_some()
+            !from.respect_preferences.is_empty()
                 && to.respect_preferences != from.respect_preferences,
         ),
         (

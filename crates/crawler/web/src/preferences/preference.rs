@@ -5,8 +5,6 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::choice::{UnknownChoice, parse_choice};
-
 /// A use of a page by machines. The words are those of `--respect-preferences`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -59,6 +57,11 @@ pub struct Preferences([Option<Preference>; Usage::ALL.len()]);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usages([bool; Usage::ALL.len()]);
 
+/// A word that is not a [`Usage`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("must be train, input, search or none, got {0:?}")]
+pub struct UnknownUsage(String);
+
 /// A text that is not a list of preferences.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a list of preferences such as \"train=n (content-usage header)\": {0:?}")]
@@ -76,6 +79,10 @@ impl Usage {
             Self::Input => "input",
             Self::Search => "search",
         }
+    }
+
+    fn of_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|usage| usage.as_str() == word)
     }
 }
 
@@ -209,18 +216,16 @@ fn read_part(part: &str) -> Option<Preferences> {
     };
     let mut sources = PreferenceSource::ALL.into_iter();
     let source = sources.find(|known| known.as_str() == source)?;
-    Some(Preferences::of(usage.parse().ok()?, is_allowed, source))
-}
-
-impl FromStr for Usage {
-    type Err = UnknownChoice;
-
-    fn from_str(word: &str) -> Result<Self, UnknownChoice> {
-        parse_choice(word, Self::ALL)
-    }
+    Some(Preferences::of(Usage::of_word(usage)?, is_allowed, source))
 }
 
 impl Usages {
+    /// Returns true if there is no use.
+    #[must_use]
+    pub const fn is_empty(self) -> bool {
+        matches!(self.0, [false, false, false])
+    }
+
     /// Returns true for one of the uses.
     #[must_use]
     pub const fn contains(self, usage: Usage) -> bool {
@@ -234,13 +239,17 @@ impl Usages {
 }
 
 impl FromStr for Usages {
-    type Err = UnknownChoice;
+    type Err = UnknownUsage;
 
-    /// Parses a comma-separated list.
-    fn from_str(text: &str) -> Result<Self, UnknownChoice> {
+    /// Parses a comma-separated list of an option; `none` is the empty set.
+    fn from_str(text: &str) -> Result<Self, UnknownUsage> {
         let mut uses = Self::default();
-        for word in text.split(',') {
-            uses.0[word.trim().parse::<Usage>()? as usize] = true;
+        if text.trim() == "none" {
+            return Ok(uses);
+        }
+        for word in text.split(',').map(str::trim) {
+            let usage = Usage::of_word(word).ok_or_else(|| UnknownUsage(word.to_owned()))?;
+            uses.0[usage as usize] = true;
         }
         Ok(uses)
     }
@@ -249,6 +258,7 @@ impl FromStr for Usages {
 impl fmt::Display for Usages {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let words: Vec<&str> = self.iter().map(Usage::as_str).collect();
+        f.write_str(if words.is_empty() { "none" } else { "" })?;
         f.write_str(&words.join(","))
     }
 }
