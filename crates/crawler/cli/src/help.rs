@@ -18,6 +18,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
             "crawl",
             "retry",
             "config",
+            "keys",
             "node",
             "nodes",
             "control",
