@@ -113,7 +113,8 @@ fn a_site_that_admits_signed_requests_only_is_crawled() {
     let crawl = crawl.with(&["--sign-requests", "bot.pem", "--signature-agent", AGENT]);
     let summary = crawl.complete();
     assert_eq!(summary["failed"], 0, "{summary}");
-    assert_eq!(summary["unique"], 5, "{summary}");
+    // Five pages and two sitemaps.
+    assert_eq!(summary["unique"], 7, "{summary}");
     assert_eq!(crawl.visit(&server.url(OWN, "/mapped"))["status"], 200);
     crawl.is_sound();
 

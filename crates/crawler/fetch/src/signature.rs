@@ -17,8 +17,8 @@ use data_encoding::BASE64;
 use http::header::HeaderMap;
 use http::{HeaderName, HeaderValue};
 use ring::digest;
-use url::Url;
-use web::{CanonicalForm, PageUrl, Timestamp};
+use url::{Position, Url};
+use web::{PageUrl, Timestamp};
 
 use self::key::SigningKey;
 
@@ -76,8 +76,8 @@ impl SignatureAgent {
     /// Returns the host, with the port unless it is the usual one (RFC 9421 section 2.2.3).
     #[must_use]
     pub fn authority(&self) -> String {
-        let url = PageUrl::parse(&self.0, &CanonicalForm::keep_all());
-        url.expect("it was parsed as a URL").authority().to_owned()
+        let url = Url::parse(&self.0).expect("it is the text of a URL");
+        url[Position::BeforeHost..Position::AfterPort].to_owned()
     }
 }
 

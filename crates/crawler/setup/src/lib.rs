@@ -1,8 +1,8 @@
 //! From settings to the context of a crawl.
 //!
 //! [`assembly`] puts the parts of a crawl together; [`secrets`] reads what is sent to some servers
-//! only, [`signing`] the keys of signed requests. [`crawl_store`] and [`shared`] open crawls that exist. The settings themselves are in the
-//! crate `settings`.
+//! only, [`signing`] the keys of signed requests. [`crawl_store`] and [`shared`] open crawls that
+//! exist. The settings themselves are in the crate `settings`.
 
 pub mod archiving;
 pub mod assembly;

@@ -1,6 +1,8 @@
 use proptest::prelude::*;
 use ring::signature::{ED25519, UnparsedPublicKey};
 
+use web::CanonicalForm;
+
 use super::*;
 use crate::signature::key::{key_directory, new_pem};
 
