@@ -160,6 +160,7 @@ mod security {
     mod netrc; // `--netrc`
     mod proxy; // proxies
     mod session_cookies; // `--cookies session`
+    mod signed_requests; // `--sign-requests`, `keys`
     mod ssrf_guard; // addresses that pages cannot reach
     mod terminal; // escape sequences
     mod tls; // HTTPS and HTTP/2

@@ -91,6 +91,10 @@ judge "$python" lab/interop/parquet.py "$work/toy" --crawler "$crawler"
 judge "$python" lab/interop/wet.py "$work/toy" --crawler "$crawler"
 
 echo
+echo "### Signatures of requests"
+judge "$python" lab/interop/signatures.py "$work/signatures" --crawler "$crawler"
+
+echo
 echo "### Near-duplicates by DuckDB and PostgreSQL, beside the crawler and brute force"
 # Without a server its part is left out with a message; with CI=true that is a failure.
 judge lab/batch/setup.sh postgresql >/dev/null

@@ -32,6 +32,7 @@ pub(crate) use report::{ReportArgs, ReportForm};
 pub(crate) use retry::RetryArgs;
 pub(crate) use serve::ServeArgs;
 use settings::suggestions;
+use setup::signing::KeysCommand;
 pub(crate) use shell::{CompletionsArgs, ManArgs};
 pub(crate) use store::{ControlArgs, ImportArgs, NodesArgs};
 pub(crate) use topic::TopicArgs;
@@ -170,6 +171,9 @@ pub(crate) enum Command {
     Robots(RobotsArgs),
     /// Print URLs in canonical form, as the crawler compares them
     Canonicalize(CanonicalizeArgs),
+    /// Make keys of signed requests, and the directory that publishes them (Web Bot Auth)
+    #[command(subcommand)]
+    Keys(KeysCommand),
     /// Show the settings of a crawl with their origin (default, preset, file or flag), or explain
     /// one setting
     Config(Box<ConfigArgs>),

@@ -16,6 +16,7 @@ pub(crate) mod frames;
 pub(crate) mod frequencies;
 pub(crate) mod import;
 pub(crate) mod index;
+pub(crate) mod keys;
 pub(crate) mod manual;
 pub(crate) mod node;
 pub(crate) mod nodes;

@@ -113,6 +113,7 @@ fn run(command: Command) -> Result<ExitCode, CommandError> {
         Command::Topic(args) => commands::topic::run(&args),
         Command::Plan(args) => commands::plan::run(&args),
         Command::Canonicalize(args) => commands::canonicalize::run(&args),
+        Command::Keys(command) => commands::keys::run(&command),
         Command::Config(args) => commands::config::run(&args),
         Command::Completions(args) => commands::manual::completions(&args),
         Command::Man(args) => commands::manual::man(&args),

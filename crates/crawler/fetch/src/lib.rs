@@ -15,6 +15,7 @@ mod memory;
 mod open_files;
 mod politeness;
 mod robots_cache;
+mod signature;
 mod ssrf_guard;
 mod stalls;
 
@@ -32,6 +33,8 @@ pub use memory::{MemoryBudget, MemoryShare};
 pub use open_files::FileBudget;
 pub use politeness::pacer::{Pacer, Permit, PolitenessKey};
 pub use robots_cache::{RobotsCache, RobotsError, RobotsResponse, RobotsSource, RobotsText};
+pub use signature::key::{SigningKey, SigningKeyError, key_directory, new_pem};
+pub use signature::{RequestSigner, SignatureAgent, SignatureAgentError, directory_fields};
 pub use ssrf_guard::address::{Refusal, refusal};
 pub use ssrf_guard::names::NameService;
 pub use ssrf_guard::resolve_rule::{ResolveRule, ResolveRuleError};

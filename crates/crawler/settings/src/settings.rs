@@ -409,6 +409,17 @@ pub struct Settings {
     /// Private key of --client-cert (PEM) [default: in the same file]
     #[arg(long, value_name = "FILE", help_heading = "Fetching")]
     pub client_key: Option<PathBuf>,
+    /// Sign every request with this private key (Ed25519 in PEM form; `crawler keys new` writes
+    /// one), as Web Bot Auth asks of crawlers; needs --signature-agent. Only its owner may have
+    /// access to the file. The key is never archived or stored, but signatures are. Requests over
+    /// http through an HTTP proxy are not signed, since it may change what is signed
+    #[arg(long, value_name = "FILE", help_heading = "Fetching")]
+    pub sign_requests: Option<PathBuf>,
+    /// https URL where the public key of --sign-requests is, sent as it is: the URL of the key
+    /// directory, or its origin for verifiers that append
+    /// /.well-known/http-message-signatures-directory
+    #[arg(long, value_name = "URL", help_heading = "Fetching")]
+    pub signature_agent: Option<String>,
     /// Do not verify the certificates of this host, on any port: an attacker on the network can
     /// read and change its pages. The archive records the option (repeatable)
     #[arg(long, value_name = "HOST", help_heading = "Fetching")]

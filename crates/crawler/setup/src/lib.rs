@@ -1,8 +1,8 @@
 //! From settings to the context of a crawl.
 //!
 //! [`assembly`] puts the parts of a crawl together; [`secrets`] reads what is sent to some servers
-//! only. [`crawl_store`] and [`shared`] open crawls that exist. The settings themselves are in the
-//! crate `settings`.
+//! only, [`signing`] the keys of signed requests. [`crawl_store`] and [`shared`] open crawls that
+//! exist. The settings themselves are in the crate `settings`.
 
 pub mod archiving;
 pub mod assembly;
@@ -18,4 +18,5 @@ pub mod search_index;
 pub mod secrets;
 pub mod session_clock;
 pub mod shared;
+pub mod signing;
 pub mod widened;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use http::header::COOKIE;
-use http::{HeaderValue, Response, StatusCode, Version};
+use http::{HeaderMap, HeaderValue, Response, StatusCode, Version};
 use hyper::body::Incoming;
 use hyper_util::client::legacy::connect::HttpInfo;
 use requests::{ProxyPrecheck, ProxyUrl};
@@ -99,6 +99,17 @@ impl HttpFetch {
         let found = self.names.addresses(host, port);
         let found = timeout(self.options.limits.connect_timeout, found).await;
         found.unwrap_or(Err(FetchFailure::Dns))
+    }
+
+    /// Signs a request that is sent now. A proxy that reads requests may change what is signed, so
+    /// they are not signed there.
+    fn sign(&self, url: &PageUrl, headers: &mut HeaderMap) {
+        let https = url.as_url().scheme() == "https";
+        let proxy = self.options.proxy.as_ref();
+        let is_read = proxy.is_some_and(|proxy| proxy.reads_requests(https));
+        if let Some(signer) = self.options.signer.as_ref().filter(|_| !is_read) {
+            signer.sign(url, headers, self.options.clock.date());
+        }
     }
 
     /// Returns the head of the response, with the time when its exchange began. While files are
@@ -206,6 +217,7 @@ impl Fetch for HttpFetch {
             Some(_) if content.post.is_none() => Connection::Kept,
             _ => Connection::Fresh,
         };
+        self.sign(url, &mut headers);
         let outgoing = Outgoing {
             url,
             headers: &headers,

@@ -14,6 +14,7 @@ use crate::credentials::Secrets;
 use crate::credentials::client_certificates::ClientCertificates;
 use crate::memory::MemoryBudget;
 use crate::open_files::FileBudget;
+use crate::signature::RequestSigner;
 use crate::ssrf_guard::names::NameService;
 use crate::ssrf_guard::resolve_rule::ResolveRule;
 use crate::stalls::Stalls;
@@ -41,6 +42,8 @@ pub struct FetchOptions {
     pub proxy: Option<ProxyUrl>,
     /// The fields and cookies for single origins.
     pub secrets: Arc<Secrets>,
+    /// The signer of requests. Requests that an HTTP proxy reads are not signed.
+    pub signer: Option<Arc<RequestSigner>>,
     /// True if the cookies that servers set are sent back to their origins.
     pub keeps_cookies: bool,
     /// The client certificates of the crawler.
@@ -76,6 +79,7 @@ impl FetchOptions {
             insecure_hosts: Vec::new(),
             proxy: None,
             secrets: Arc::default(),
+            signer: None,
             keeps_cookies: false,
             client_certificates: ClientCertificates::default(),
             connections_per_host: 1,

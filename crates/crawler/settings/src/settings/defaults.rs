@@ -103,6 +103,8 @@ impl Default for Settings {
             cookies: CookieKeeping::Off,
             client_cert: None,
             client_key: None,
+            sign_requests: None,
+            signature_agent: None,
             insecure_host: Vec::new(),
             proxy: None,
             compression: Packing::Gzip,

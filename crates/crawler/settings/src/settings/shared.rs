@@ -10,7 +10,7 @@ use web::GroupBy;
 use super::Settings;
 
 /// Settings of individual nodes.
-const OWN: [&str; 18] = [
+const OWN: [&str; 19] = [
     "against",
     "out",
     "seeds",
@@ -24,6 +24,7 @@ const OWN: [&str; 18] = [
     "proxy",
     "hash-key",
     "secrets",
+    "sign-requests",
     "warc-max-size",
     "warc-max-time",
     "no-index",

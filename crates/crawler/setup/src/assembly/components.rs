@@ -16,7 +16,7 @@ use web::{Clock, Scope};
 
 use super::fence::FencedFetch;
 use super::{browser, rules};
-use crate::{archiving, earlier};
+use crate::{archiving, earlier, signing};
 
 /// Maximum number of origins whose robots.txt is remembered.
 const ROBOTS_REMEMBERED: usize = 100_000;
@@ -52,6 +52,7 @@ impl Components {
         let options = rules::fetch_options(settings, secrets, clock, &memory, &stalls)?;
         let options = FetchOptions {
             client_certificates: rules::client_certificates(settings, &seeds.urls),
+            signer: signing::signer(settings)?,
             ..options
         };
         let fetch = HttpFetch::new(options).map_err(|error| CommandError::of_usage(&error))?;
