@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use journal::{Fate, Limit, Reason, VisitRecord};
+use journal::{Fate, Limit, LinkCheck, Reason, VisitRecord};
 use web::{PageUrl, Timestamp, UrlKey};
 
 use crate::limits::{MAX_NEWEST, MAX_REMEMBERED, MAX_TEXT_CHARACTERS};
@@ -117,6 +117,28 @@ impl RecentVisit {
             kept: visit.kept,
             needs_scripts: visit.is_unrendered_shell(),
             cuts: visit.details.cuts.iter().map(|cut| cut.limit).collect(),
+        }
+    }
+
+    /// Returns a broken link as lists show a failed visit.
+    pub(crate) fn of_link(check: &LinkCheck) -> Self {
+        let short = |text: &str| Box::from(cut(text, MAX_TEXT_CHARACTERS));
+        Self {
+            key: check.url.key(),
+            url: short(check.url.as_str()),
+            via: check.linked_from.as_ref().map(|url| short(url.as_str())),
+            target: check.final_url.as_ref().map(|url| short(url.as_str())),
+            at: check.checked_at,
+            status: check.status,
+            verdict: Fate::Failed,
+            duplicate_of: None,
+            distance: None,
+            resemblance: None,
+            reason: check.reason.as_deref().map(short),
+            is_requisite: false,
+            kept: false,
+            needs_scripts: false,
+            cuts: Vec::new(),
         }
     }
 }

@@ -187,6 +187,9 @@ impl Summary {
         outcomes.push(("set aside", self.unreachable, self.of_unreachable()));
         outcomes.extend(limits::outcomes(&self.limits, &self.not_read, policy));
         outcomes.extend(self.not_visited());
+        let links = self.links.unwrap_or_default();
+        let found = format!("checked out of scope: {}", links.by_verdict());
+        outcomes.push(("links", links.checked + links.not_checked, found));
         outcomes
     }
 
@@ -429,6 +432,9 @@ impl Summary {
         let of_host = self.limit_per_host(settings);
         // A crawl keeps its settings, including the limit that ended it.
         match (self.queued, self.finished) {
+            (0, _) if self.link_progress.left() > 0 => {
+                writeln!(out, "{}. Continue: the same command", self.link_progress)
+            }
             (0, _) => {
                 let look = format!("Look at it: crawler serve {crawl}");
                 let explain = format!("Explain a URL: crawler why {crawl} URL");

@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use fetch::{
-    Fetch, FetchFailure, FetchLimits, FetchOptions, HttpFetch, Refusal, RequestContent, SetupError,
+    Fetch, FetchFailure, FetchLimits, FetchOptions, HttpFetch, Refusal, RequestContent,
+    RequestMethod, SetupError,
 };
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -96,7 +97,7 @@ async fn a_post_is_archived_with_its_body_as_it_was_sent() {
     ];
     let content = RequestContent {
         fields: HeaderMap::from_iter(fields),
-        post: Some(Bytes::from_static(b"{\"q\":1}")),
+        method: RequestMethod::Post(Bytes::from_static(b"{\"q\":1}")),
     };
     let (known, whole) = (Validators::default(), |_status, _fields: &HeaderMap| true);
     let fetch = limited(FetchLimits::default());
