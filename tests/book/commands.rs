@@ -28,7 +28,7 @@ const NOT_RUN: [(&str, &str); 4] = [
 const OTHERS: [&str; 2] = ["jq", "man"];
 
 /// Pages whose commands run, each with the commands that make the files which it assumes.
-const RUN: [(&str, &[&str]); 24] = [
+const RUN: [(&str, &[&str]); 25] = [
     ("tutorial.md", &[]),
     ("tutorial-audit.md", &[]),
     ("tutorial-corpus.md", &[]),
@@ -61,6 +61,10 @@ const RUN: [(&str, &[&str]); 24] = [
     ("formats/archive.md", &[DIR]),
     ("formats/cdxj.md", &[DIR, ARCHIVES]),
     ("formats/export.md", &[DIR]),
+    (
+        "formats/link-checks.md",
+        &["crawler -qq http://original.test/ --out DIR --contact me@example.org --check-links"],
+    ),
     ("formats/log.md", &[DIR]),
     ("formats/wacz.md", &[DIR, MONDAY, TUESDAY, ARCHIVES]),
 ];

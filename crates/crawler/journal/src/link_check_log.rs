@@ -204,3 +204,6 @@ fn failed(action: &'static str, path: &Path) -> impl Fn(io::Error) -> StoreFault
         source,
     }
 }
+
+#[cfg(test)]
+mod tests;

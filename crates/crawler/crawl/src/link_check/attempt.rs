@@ -29,13 +29,21 @@ pub(super) enum Attempt {
 /// The requests of an attempt so far.
 struct Chain<'a> {
     target: &'a LinkTarget,
-    /// The URL of the next request.
+    /// The URL of the next request, or of the last one.
     url: PageUrl,
     method: Option<CheckMethod>,
     status: Option<u16>,
     redirects: Vec<LinkHop>,
     /// Requests that were sent, with the cookies of servers: a repeated one makes a circle.
     sent: Vec<(String, Option<HeaderValue>)>,
+}
+
+/// The end of a chain.
+enum ChainEnd {
+    /// The verdict, with its reason.
+    Verdict(LinkVerdict, Option<Reason>),
+    /// A failure that may be temporary; the host is ready at this time.
+    Again(Timestamp),
 }
 
 /// Returns the result of a link that is not requested.
@@ -75,96 +83,111 @@ pub(super) async fn check(
         redirects: Vec::new(),
         sent: Vec::new(),
     };
-    let ended = |chain: Chain<'_>, verdict, reason: Option<Reason>| {
-        Ok(Attempt::Ended(chain.end(
-            context.clock.date(),
-            verdict,
-            reason,
-        )))
-    };
-    loop {
-        if let Some(rule) = exclusion(context, &chain.url) {
-            return ended(
-                chain,
-                LinkVerdict::NotChecked,
-                Some(Reason::OutOfScope(rule)),
-            );
+    let end = loop {
+        let end = match chain.obstacle(context, is_last_try).await? {
+            Some(obstacle) => Some(obstacle),
+            None => chain.request(context, is_last_try).await?,
+        };
+        if let Some(end) = end {
+            break end;
         }
-        match permission::check_link(context, &chain.url).await? {
-            Permission::Granted(url) => chain.url = url,
+    };
+    Ok(match end {
+        ChainEnd::Verdict(verdict, reason) => {
+            Attempt::Ended(chain.end(context.clock.date(), verdict, reason))
+        }
+        ChainEnd::Again(not_before) => Attempt::Again { not_before },
+    })
+}
+
+impl Chain<'_> {
+    /// Returns the end of the chain if the next request must not be sent: the user or robots.txt
+    /// forbids it, or it was sent before.
+    async fn obstacle(
+        &mut self,
+        context: &CrawlContext,
+        is_last_try: bool,
+    ) -> Result<Option<ChainEnd>, StoreFault> {
+        if let Some(rule) = exclusion(context, &self.url) {
+            let reason = Some(Reason::OutOfScope(rule));
+            return Ok(Some(ChainEnd::Verdict(LinkVerdict::NotChecked, reason)));
+        }
+        match permission::check_link(context, &self.url).await? {
+            Permission::Granted(url) => self.url = url,
             Permission::NotYet => {}
             Permission::Forbidden(rule) => {
-                return ended(chain, LinkVerdict::NotChecked, Some(rule));
+                return Ok(Some(ChainEnd::Verdict(LinkVerdict::NotChecked, Some(rule))));
             }
-            Permission::Unknown(outage) if !is_last_try && may_pass(&outage.error) => {
-                return Ok(Attempt::Again {
-                    not_before: outage.until,
-                });
-            }
-            Permission::Unknown(outage) => {
-                let (verdict, reason) = of_outage(&outage);
-                return ended(chain, verdict, Some(reason));
-            }
+            Permission::Unknown(outage) => return Ok(Some(of_outage(&outage, is_last_try))),
         }
-        let cookies = context.fetch.session_cookies(&chain.url);
-        let request = (chain.url.request().to_string(), cookies);
-        if chain.sent.contains(&request) {
-            let circle = Reason::said("redirects in a circle");
-            return ended(chain, LinkVerdict::Unknown, Some(circle));
+        let cookies = context.fetch.session_cookies(&self.url);
+        let request = (self.url.request().to_string(), cookies);
+        if self.sent.contains(&request) {
+            let circle = Some(Reason::said("redirects in a circle"));
+            return Ok(Some(ChainEnd::Verdict(LinkVerdict::Unknown, circle)));
         }
-        chain.sent.push(request);
-        let (method, outcome) = request_link(context, &chain.url).await?;
-        (chain.method, chain.status) = (Some(method), None);
+        self.sent.push(request);
+        Ok(None)
+    }
+
+    /// Sends the next request. Returns the end of the chain, or `None` after a redirect.
+    async fn request(
+        &mut self,
+        context: &CrawlContext,
+        is_last_try: bool,
+    ) -> Result<Option<ChainEnd>, StoreFault> {
+        let (method, outcome) = request_link(context, &self.url).await?;
+        (self.method, self.status) = (Some(method), None);
         let consequence = match &outcome {
-            Ok(exchange) => Consequence::of_status(exchange.status),
-            Err(failure) => Consequence::of_failure(failure.kind()),
+            Ok(exchange) if exchange.status < 400 => None,
+            Ok(exchange) => Some(Consequence::of_status(exchange.status)),
+            Err(failure) => Some(Consequence::of_failure(failure.kind())),
         };
-        if is_failure(&outcome) && consequence.may_pass() && !is_last_try {
-            let not_before = context.pacer.pace(&chain.url.host()).ready;
-            return Ok(Attempt::Again { not_before });
+        if !is_last_try && consequence.is_some_and(Consequence::may_pass) {
+            let ready = context.pacer.pace(&self.url.host()).ready;
+            return Ok(Some(ChainEnd::Again(ready)));
         }
-        let exchange = match outcome {
-            Ok(exchange) => exchange,
+        Ok(match outcome {
+            Ok(exchange) => self.follow(context, &exchange),
             Err(failure) => {
                 let reason = redirects::reason_of(&failure);
-                return ended(chain, of_failure(&failure), Some(reason));
+                Some(ChainEnd::Verdict(of_failure(&failure), Some(reason)))
             }
-        };
+        })
+    }
+
+    /// Follows a redirect. Returns the end of the chain if there is none to follow.
+    fn follow(&mut self, context: &CrawlContext, exchange: &Exchange) -> Option<ChainEnd> {
         let status = exchange.status;
-        chain.status = Some(status);
-        match redirects::target(&exchange, &context.policy.reading.canonical) {
+        self.status = Some(status);
+        let target = redirects::target(exchange, &context.policy.reading.canonical);
+        let (verdict, reason) = match target {
             None => {
-                let verdict = LinkVerdict::of_status(status);
                 let login = String::new();
-                let reason = Reason::Status { status, login };
-                return ended(
-                    chain,
-                    verdict,
-                    (verdict != LinkVerdict::Ok).then_some(reason),
-                );
+                (
+                    LinkVerdict::of_status(status),
+                    Reason::Status { status, login },
+                )
             }
             Some(Err(error)) => {
                 let detail = format!(": {error}");
                 let reason = Reason::with_detail("redirects to an invalid URL", detail);
-                return ended(chain, LinkVerdict::Unknown, Some(reason));
+                (LinkVerdict::Unknown, reason)
             }
-            Some(Ok(_)) if chain.redirects.len() >= context.policy.redirects => {
+            Some(Ok(_)) if self.redirects.len() >= context.policy.redirects => {
                 let most = u32::try_from(context.policy.redirects).unwrap_or(u32::MAX);
-                return ended(
-                    chain,
-                    LinkVerdict::Unknown,
-                    Some(Reason::LongChain { most }),
-                );
+                (LinkVerdict::Unknown, Reason::LongChain { most })
             }
             Some(Ok(next)) => {
-                let url = std::mem::replace(&mut chain.url, next);
-                chain.redirects.push(LinkHop { url, status });
+                let url = std::mem::replace(&mut self.url, next);
+                self.redirects.push(LinkHop { url, status });
+                return None;
             }
-        }
+        };
+        let reason = (verdict != LinkVerdict::Ok).then_some(reason);
+        Some(ChainEnd::Verdict(verdict, reason))
     }
-}
 
-impl Chain<'_> {
     fn end(self, checked_at: Timestamp, verdict: LinkVerdict, reason: Option<Reason>) -> LinkCheck {
         let has_moved = !self.redirects.is_empty();
         LinkCheck {
@@ -230,13 +253,6 @@ async fn request(
     politeness::request(context, None, url, &usual, &content, &without_body).await
 }
 
-/// Returns true unless the response is a success or a redirect.
-fn is_failure(outcome: &Result<Exchange, FetchFailure>) -> bool {
-    outcome
-        .as_ref()
-        .map_or(true, |exchange| exchange.status >= 400)
-}
-
 /// Returns the verdict on a link without a response.
 const fn of_failure(failure: &FetchFailure) -> LinkVerdict {
     match failure {
@@ -248,19 +264,19 @@ const fn of_failure(failure: &FetchFailure) -> LinkVerdict {
     }
 }
 
-/// Returns true if robots.txt may be available later.
-fn may_pass(error: &RobotsError) -> bool {
-    Consequence::of_robots(error.kind()).may_pass()
-}
-
-/// Returns the verdict on a link whose robots.txt is unavailable, with the reason.
-fn of_outage(outage: &RobotsOutage) -> (LinkVerdict, Reason) {
+/// Returns the end of a chain whose robots.txt is unavailable, which forbids everything.
+fn of_outage(outage: &RobotsOutage, is_last_try: bool) -> ChainEnd {
+    if !is_last_try && Consequence::of_robots(outage.error.kind()).may_pass() {
+        return ChainEnd::Again(outage.until);
+    }
     match &outage.error {
-        RobotsError::Lost(failure) => (of_failure(failure), redirects::reason_of(failure)),
+        RobotsError::Lost(failure) => {
+            ChainEnd::Verdict(of_failure(failure), Some(redirects::reason_of(failure)))
+        }
         error @ (RobotsError::Status(_) | RobotsError::Coding(_)) => {
             let detail = format!(" ({error}), which forbids everything");
             let reason = Reason::with_detail("robots.txt is unavailable", detail);
-            (LinkVerdict::Unknown, reason)
+            ChainEnd::Verdict(LinkVerdict::Unknown, Some(reason))
         }
     }
 }

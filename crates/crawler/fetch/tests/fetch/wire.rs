@@ -795,3 +795,40 @@ fn a_setup_that_cannot_work_is_an_error() {
         Err(SetupError::CertificateFile { .. })
     ));
 }
+
+/// A response to HEAD has no content, whatever its fields announce (RFC 9110 section 9.3.2): a client
+/// that waits for it stalls until its limit of time.
+#[tokio::test]
+async fn the_response_to_a_head_ends_with_its_fields() {
+    for fields in [
+        "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
+        "HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
+        "HTTP/1.1 200 OK\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nextra",
+    ] {
+        let server = Server::answering(fields).await;
+        let content = RequestContent {
+            method: RequestMethod::Head,
+            ..RequestContent::default()
+        };
+        let (known, whole) = (Validators::default(), |_status, _fields: &HeaderMap| true);
+        let fetch = limited(FetchLimits::default());
+        for path in ["/1", "/2"] {
+            let url = server.url(path);
+            let exchange = fetch.request_for(&url, &known, &content, &whole).await;
+            let exchange = exchange.unwrap_or_else(|failure| panic!("{fields}: {failure}"));
+            assert_eq!((exchange.status, exchange.body.len()), (200, 0), "{fields}");
+            assert!(
+                !exchange.is_incomplete(),
+                "{fields}: {:?}",
+                exchange.warnings
+            );
+        }
+        let heads = server.heads();
+        assert!(
+            heads.iter().all(|head| head.starts_with("HEAD /")),
+            "{heads:?}"
+        );
+    }
+}
