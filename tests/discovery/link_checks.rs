@@ -412,13 +412,52 @@ fn a_line_that_is_not_a_check_is_an_error_that_names_the_file() {
     assert!(run.errors.contains("remove the file"), "{run:?}");
 }
 
+/// The visit of a page that redirects out of scope is no page of the crawl, and its link was lost
+/// from the audit.
+#[test]
+fn a_page_that_redirects_out_of_scope_is_checked_to_its_end_and_is_a_broken_link() {
+    let server = Server::spawn_thread(Site::new(|request| {
+        let port = request.port.expect("the server's port is not the default");
+        match (&*request.host, request.path()) {
+            (HOME, "/") => page(1, &["/out"]),
+            (HOME, "/out") => Reply::redirect(302, format!("http://{FAR}:{port}/gone")),
+            _ => Reply::status(404),
+        }
+    }));
+    let crawl = crawl_of(&server).with(&["--check-links"]);
+    assert_eq!(crawl.complete()["links"]["broken"], 1);
+    let check = &checks(&crawl, &server)[&server.url(HOME, "/out")];
+    assert_eq!(check["final_url"], server.url(FAR, "/gone"));
+    let broken = [
+        "export", "crawl", "--links", "--broken", "--format", "jsonl",
+    ];
+    let broken = crawl.json_lines(&broken);
+    assert_eq!(
+        (broken.len(), &broken[0]["status"]),
+        (1, &json!(404)),
+        "{broken:?}"
+    );
+}
+
+#[test]
+fn max_time_ends_the_check_too() {
+    const LINKS: &[&str] = &["http://far.test/1", "http://far.test/2"];
+    let server = serve(LINKS, |_| Reply::text("fine"));
+    let crawl = Crawl::polite(&server, &HOSTS, "1h").seeds(&[server.url(HOME, "/")]);
+    let crawl = crawl.with(&["--check-links", "--ignore-robots", "--max-time=8s"]);
+    let summary = crawl.complete();
+    assert_eq!(
+        (&summary["finished"], &summary["links"]["checked"]),
+        (&json!("max-time"), &json!(1))
+    );
+}
+
 #[test]
 fn a_crawl_by_several_nodes_refuses_to_check_links() {
-    let crawl = Crawl::bare().with(&["--check-links", "http://home.test/"]);
-    let run = crawl.run_with(&["--store", "postgresql://nowhere.test/x"]);
-    assert_eq!(run.code, Some(2), "{run:?}");
-    assert!(
-        run.errors.contains("does not support --check-links"),
-        "{run:?}"
-    );
+    let server = serve(&["http://far.test/x"], |_| Reply::text("fine"));
+    let crawl = crawl_of(&server).with(&["--check-links"]);
+    crawl.complete();
+    let import = ["import", "crawl", "--store", "postgres://localhost/crawl"];
+    let imported = crawl.run_command(&import);
+    imported.assert_error(2, "a shared crawl does not support --check-links");
 }

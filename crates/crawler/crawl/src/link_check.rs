@@ -15,12 +15,12 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 use std::sync::Arc;
 
-use journal::{LinkCheck, LinkCheckLog, LinkVerdict, StoreFault};
-use tokio::task::JoinSet;
+use journal::{LinkCheck, LinkCheckLog, LinkVerdict, Reason, StoreFault};
+use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Instant, sleep, sleep_until};
-use web::{Host, Timestamp};
+use web::Timestamp;
 
-use self::attempt::Attempt;
+use self::attempt::{Attempt, Chain};
 pub use self::queue::{LinkQueue, LinkTarget};
 use crate::context::CrawlContext;
 use crate::fault::Fault;
@@ -75,8 +75,11 @@ struct ActiveChecks<'a> {
     again: HashMap<usize, LinkTarget>,
     /// The last failure of hosts past their last chance.
     down: HashMap<usize, (LinkVerdict, String)>,
-    in_flight: JoinSet<(usize, LinkTarget, Result<Attempt, StoreFault>)>,
+    in_flight: JoinSet<EndedCheck>,
 }
+
+/// A check that has ended, with the number of its host.
+type EndedCheck = (usize, LinkTarget, Result<Attempt, StoreFault>);
 
 impl ActiveChecks<'_> {
     async fn run(&mut self, limits: &Limits, stop: &mut Stop) -> Result<Finish, Fault> {
@@ -97,10 +100,7 @@ impl ActiveChecks<'_> {
                 biased;
                 () = stop.requested() => return Ok(Finish::Interrupted),
                 () = out_of_time(limits.time, started) => return Ok(Finish::MaxTime),
-                Some(ended) = self.in_flight.join_next() => {
-                    let (host, target, attempt) = ended.map_err(Fault::Panicked)?;
-                    self.end(host, target, attempt?)?;
-                }
+                Some(ended) = self.in_flight.join_next() => self.end(ended)?,
                 () = sleep_until(Instant::now() + wait), if has_slot => {}
                 Ok(()) = changes.changed() => {}
             }
@@ -123,8 +123,8 @@ impl ActiveChecks<'_> {
                 continue;
             };
             if let Some((verdict, reason)) = self.down.get(&host) {
-                let date = self.context.clock.date();
-                let check = attempt::unrequested(&target, date, *verdict, reason.clone());
+                let reason = Some(Reason::said(reason));
+                let check = Chain::of(&target).end(self.context, *verdict, reason);
                 self.ready.push(Reverse((at, host)));
                 self.note(&check)?;
                 continue;
@@ -148,29 +148,33 @@ impl ActiveChecks<'_> {
     /// Waits for the checks in flight.
     async fn drain(&mut self) -> Result<(), Fault> {
         while let Some(ended) = self.in_flight.join_next().await {
-            let (host, target, attempt) = ended.map_err(Fault::Panicked)?;
-            self.end(host, target, attempt?)?;
+            self.end(ended)?;
         }
         Ok(())
     }
 
-    /// Writes the result of a check, or queues it once more.
-    fn end(&mut self, number: usize, target: LinkTarget, attempt: Attempt) -> Result<(), Fault> {
-        let host: Host = target.url.host();
-        let pace = self.context.pacer.pace(&host);
+    /// Writes the result of a check, or queues the link once more.
+    fn end(&mut self, ended: Result<EndedCheck, JoinError>) -> Result<(), Fault> {
+        let (number, target, attempt) = ended.map_err(Fault::Panicked)?;
+        let (host, pacer) = (target.url.host(), &self.context.pacer);
+        let pace = pacer.pace(&host);
         let mut ready = pace.ready;
-        match attempt {
+        match attempt? {
             Attempt::Again { not_before } => {
                 ready = ready.max(not_before);
                 self.again.insert(number, target);
             }
             Attempt::Ended(check) => {
-                if pace.is_past_last_chance(self.context.pacer.has_answered_page(&host))
-                    && let (LinkVerdict::Broken | LinkVerdict::Unknown, Some(reason)) =
-                        (check.verdict, &check.reason)
+                if pace.is_past_last_chance(pacer.has_answered_page(&host))
+                    && let Some(reason) = &check.reason
                 {
-                    let reason = format!("its host does not answer: {reason}");
-                    self.down.insert(number, (check.verdict, reason));
+                    // A host that answers may answer otherwise for another link.
+                    let verdict = match check.status {
+                        None => check.verdict,
+                        Some(_) => LinkVerdict::Unknown,
+                    };
+                    self.down
+                        .insert(number, (verdict, format!("its host is down: {reason}")));
                     ready = Timestamp::default();
                 }
                 self.note(&check)?;

@@ -63,9 +63,9 @@ pub trait Fetch: Send + Sync {
     async fn request(&self, url: &PageUrl, known: &Validators) -> Result<Exchange, FetchFailure>;
 
     /// Requests like [`request`](Self::request), with this `content`; a field of the user's wins
-    /// over its fields. A client that sends only GET fails for other methods. The body of a response whose
-    /// head `wants_body` refuses is empty, and marked as cut. The function gets the status and the
-    /// fields.
+    /// over its fields. A client that sends only GET fails for other methods. The body of a
+    /// response whose head `wants_body` refuses is empty, and marked as cut. The function gets the
+    /// status and the fields.
     ///
     /// # Errors
     /// As [`request`](Self::request).

@@ -2,7 +2,7 @@
 //! are, the crate `crawl` requests their targets.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, PoisonError};
 
 use crawl::{
@@ -12,14 +12,7 @@ use disk::SystemDisk;
 use facts::skipped::{Gaps, Unvisited};
 use journal::{LINK_CHECKS_FILE, LinkCheckLog, ReasonKind};
 use messages::{CommandError, cannot, fault, remedy_of};
-use web::{OutOfScope, PageUrl};
-
-/// The links of a crawl that are not checked yet.
-struct Collected {
-    queue: LinkQueue,
-    log: LinkCheckLog,
-    gaps: Gaps,
-}
+use web::PageUrl;
 
 /// Checks the links of the crawl in `directory` whose targets the scope keeps out, except for links
 /// that were checked before. The crawl has ended; `limits` are for the check alone.
@@ -38,11 +31,7 @@ pub async fn run(
         let (context, directory) = (Arc::clone(context), directory.to_owned());
         move || collect(&context, &directory)
     });
-    let Collected {
-        queue,
-        mut log,
-        gaps,
-    } = tokio::select! {
+    let (queue, mut log, gaps) = tokio::select! {
         collected = collecting => collected.map_err(|panic| fault(&panic))??,
         () = stop.requested() => return Ok(Finish::Interrupted),
     };
@@ -54,8 +43,11 @@ pub async fn run(
 }
 
 /// Collects the links that are not checked yet, in a temporary file.
-fn collect(context: &CrawlContext, directory: &Path) -> Result<Collected, CommandError> {
-    let path: PathBuf = directory.join(LINK_CHECKS_FILE);
+fn collect(
+    context: &CrawlContext,
+    directory: &Path,
+) -> Result<(LinkQueue, LinkCheckLog, Gaps), CommandError> {
+    let path = directory.join(LINK_CHECKS_FILE);
     let failed = |error: io::Error| cannot("keep links in", &path, &error, directory);
     let log = LinkCheckLog::open(directory, Arc::new(SystemDisk))?;
     let mut queue = LinkQueue::in_directory(directory).map_err(failed)?;
@@ -82,12 +74,11 @@ fn collect(context: &CrawlContext, directory: &Path) -> Result<Collected, Comman
         checked: known,
         all: Some(known + queue.links()),
     });
-    Ok(Collected { queue, log, gaps })
+    Ok((queue, log, gaps))
 }
 
 /// Returns true if an expression of the user excludes a URL: then it must not be requested at all.
 fn is_excluded(context: &CrawlContext, url: &PageUrl) -> bool {
     let scope = context.scope.read().unwrap_or_else(PoisonError::into_inner);
-    let judged = scope.judge(url);
-    judged.is_err_and(|rule: OutOfScope| rule.is_exclusion())
+    scope.judge(url).is_err_and(|rule| rule.is_exclusion())
 }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use journal::{Fate, Limit, LinkCheck, Reason, VisitRecord};
+use journal::{DiscoveredUrl, Fate, Limit, LinkCheck, Reason, VisitRecord};
 use web::{PageUrl, Timestamp, UrlKey};
 
 use crate::limits::{MAX_NEWEST, MAX_REMEMBERED, MAX_TEXT_CHARACTERS};
@@ -122,24 +122,11 @@ impl RecentVisit {
 
     /// Returns a broken link as lists show a failed visit.
     pub(crate) fn of_link(check: &LinkCheck) -> Self {
-        let short = |text: &str| Box::from(cut(text, MAX_TEXT_CHARACTERS));
-        Self {
-            key: check.url.key(),
-            url: short(check.url.as_str()),
-            via: check.linked_from.as_ref().map(|url| short(url.as_str())),
-            target: check.final_url.as_ref().map(|url| short(url.as_str())),
-            at: check.checked_at,
-            status: check.status,
-            verdict: Fate::Failed,
-            duplicate_of: None,
-            distance: None,
-            resemblance: None,
-            reason: check.reason.as_deref().map(short),
-            is_requisite: false,
-            kept: false,
-            needs_scripts: false,
-            cuts: Vec::new(),
-        }
+        let found = DiscoveredUrl::new(check.url.clone(), 0, check.linked_from.clone());
+        let mut visit = VisitRecord::new(found, Fate::Failed, check.checked_at);
+        (visit.status, visit.final_url) = (check.status, check.final_url.clone());
+        visit.reason = check.reason.as_deref().map(Reason::said);
+        Self::of(&visit)
     }
 }
 

@@ -27,7 +27,7 @@ pub(super) enum Attempt {
 }
 
 /// The requests of an attempt so far.
-struct Chain<'a> {
+pub(super) struct Chain<'a> {
     target: &'a LinkTarget,
     /// The URL of the next request, or of the last one.
     url: PageUrl,
@@ -46,26 +46,6 @@ enum ChainEnd {
     Again(Timestamp),
 }
 
-/// Returns the result of a link that is not requested.
-pub(super) fn unrequested(
-    target: &LinkTarget,
-    checked_at: Timestamp,
-    verdict: LinkVerdict,
-    reason: String,
-) -> LinkCheck {
-    LinkCheck {
-        url: target.url.clone(),
-        verdict,
-        method: None,
-        checked_at,
-        status: None,
-        reason: Some(reason),
-        redirects: Vec::new(),
-        final_url: None,
-        linked_from: target.linked_from.clone(),
-    }
-}
-
 /// Checks a link. A temporary failure is a result only at the last try.
 ///
 /// # Errors
@@ -75,14 +55,7 @@ pub(super) async fn check(
     target: &LinkTarget,
     is_last_try: bool,
 ) -> Result<Attempt, StoreFault> {
-    let mut chain = Chain {
-        target,
-        url: target.url.clone(),
-        method: None,
-        status: None,
-        redirects: Vec::new(),
-        sent: Vec::new(),
-    };
+    let mut chain = Chain::of(target);
     let end = loop {
         let end = match chain.obstacle(context, is_last_try).await? {
             Some(obstacle) => Some(obstacle),
@@ -93,14 +66,24 @@ pub(super) async fn check(
         }
     };
     Ok(match end {
-        ChainEnd::Verdict(verdict, reason) => {
-            Attempt::Ended(chain.end(context.clock.date(), verdict, reason))
-        }
+        ChainEnd::Verdict(verdict, reason) => Attempt::Ended(chain.end(context, verdict, reason)),
         ChainEnd::Again(not_before) => Attempt::Again { not_before },
     })
 }
 
-impl Chain<'_> {
+impl<'a> Chain<'a> {
+    /// Returns a chain without a request.
+    pub(super) fn of(target: &'a LinkTarget) -> Self {
+        Self {
+            target,
+            url: target.url.clone(),
+            method: None,
+            status: None,
+            redirects: Vec::new(),
+            sent: Vec::new(),
+        }
+    }
+
     /// Returns the end of the chain if the next request must not be sent: the user or robots.txt
     /// forbids it, or it was sent before.
     async fn obstacle(
@@ -188,13 +171,19 @@ impl Chain<'_> {
         Some(ChainEnd::Verdict(verdict, reason))
     }
 
-    fn end(self, checked_at: Timestamp, verdict: LinkVerdict, reason: Option<Reason>) -> LinkCheck {
+    /// Returns the result of the check.
+    pub(super) fn end(
+        self,
+        context: &CrawlContext,
+        verdict: LinkVerdict,
+        reason: Option<Reason>,
+    ) -> LinkCheck {
         let has_moved = !self.redirects.is_empty();
         LinkCheck {
             url: self.target.url.clone(),
             verdict,
             method: self.method,
-            checked_at,
+            checked_at: context.clock.date(),
             status: self.status,
             reason: reason.map(|reason| reason.to_string()),
             redirects: self.redirects,

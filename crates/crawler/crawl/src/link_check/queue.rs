@@ -95,3 +95,39 @@ impl LinkQueue {
         Ok(bytes)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use web::CanonicalForm;
+
+    use super::*;
+
+    #[test]
+    fn links_are_taken_host_by_host_as_they_were_written() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut queue = LinkQueue::in_directory(directory.path()).unwrap();
+        let url = |text: &str| PageUrl::parse(text, &CanonicalForm::default()).unwrap();
+        let mut added = Vec::new();
+        for number in 0..1_000 {
+            let host = number % 7;
+            added.push(LinkTarget {
+                url: url(&format!(
+                    "http://h{host}.test/p?z={number}&utm_source=x&a=1"
+                )),
+                linked_from: (number % 2 == 0).then(|| url("http://home.test/")),
+            });
+            queue.add(&added[number]).unwrap();
+        }
+        assert_eq!((queue.links(), queue.hosts()), (1_000, 7));
+        let mut taken = Vec::new();
+        for host in 0..7 {
+            while let Some(target) = queue.take(host).unwrap() {
+                assert!(target.url.request().as_str().contains("utm_source=x"));
+                taken.push(target);
+            }
+        }
+        added.sort_by(|one, two| one.url.cmp(&two.url));
+        taken.sort_by(|one, two| one.url.cmp(&two.url));
+        assert_eq!(taken, added);
+    }
+}

@@ -796,8 +796,8 @@ fn a_setup_that_cannot_work_is_an_error() {
     ));
 }
 
-/// A response to HEAD has no content, whatever its fields announce (RFC 9110 section 9.3.2): a client
-/// that waits for it stalls until its limit of time.
+/// A response to HEAD has no content, even if its fields announce some (RFC 9110 section 9.3.2). A
+/// client that waits for it stalls until its limit of time.
 #[tokio::test]
 async fn the_response_to_a_head_ends_with_its_fields() {
     for fields in [

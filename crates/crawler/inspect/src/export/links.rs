@@ -17,7 +17,8 @@ pub struct FailedUrls(HashMap<UrlKey, (Option<u16>, Option<Arc<str>>)>);
 
 impl FailedUrls {
     /// Reads the checked links and the journal of the crawl in `directory`. Equal reasons share
-    /// memory. A visit of a URL is more recent than a check of its link.
+    /// memory. A page that was visited does not fail, even if the
+    /// check of its link did before.
     pub fn of_crawl(directory: &Path) -> Result<Self, StoreFault> {
         let (mut failed, mut reasons) = (HashMap::new(), SharedReasons::default());
         for check in LinkChecks::open(directory)? {
@@ -32,7 +33,7 @@ impl FailedUrls {
             if record.fate == Fate::Failed {
                 let reason = record.reason_text().map(|reason| reasons.share(reason));
                 failed.insert(record.url.key(), (record.status, reason));
-            } else {
+            } else if record.fate.is_page() {
                 failed.remove(&record.url.key());
             }
         }
