@@ -435,15 +435,7 @@ impl Summary {
             (0, _) if self.link_progress.left() > 0 => {
                 writeln!(out, "{}. Continue: the same command", self.link_progress)
             }
-            (0, _) => {
-                let look = format!("Look at it: crawler serve {crawl}");
-                let explain = format!("Explain a URL: crawler why {crawl} URL");
-                let line = format!("{look} · {explain}");
-                match line.chars().count() <= WIDTH {
-                    true => writeln!(out, "{line}"),
-                    false => writeln!(out, "{look}\n{explain}"),
-                }
-            }
+            (0, _) => write_views(out, &crawl),
             (_, limit @ ("max-pages" | "max-size")) => writeln!(
                 out,
                 "Continue with a higher limit: crawler --out {crawl} --{limit} N"
@@ -472,6 +464,17 @@ impl Summary {
     fn has_cut_links(&self) -> bool {
         let links = self.limits.get(Limit::Links.as_str());
         links.is_some_and(|sum| sum.lost > 0)
+    }
+}
+
+/// Writes the commands that show a crawl, on one line if it fits.
+fn write_views(out: &mut dyn Write, crawl: &str) -> io::Result<()> {
+    let look = format!("Look at it: crawler serve {crawl}");
+    let explain = format!("Explain a URL: crawler why {crawl} URL");
+    let line = format!("{look} · {explain}");
+    match line.chars().count() <= WIDTH {
+        true => writeln!(out, "{line}"),
+        false => writeln!(out, "{look}\n{explain}"),
     }
 }
 

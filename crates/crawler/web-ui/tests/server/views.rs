@@ -230,8 +230,8 @@ async fn broken_links_out_of_scope_are_listed_with_the_visits_and_filtered() {
     std::fs::write(crawl.path("link-checks.jsonl"), lines.concat()).unwrap();
     let served = Served::of(crawl).await;
     for (question, is_listed) in [("", true), ("&status=404", true), ("&host=site", false)] {
-        let page = served.get(&format!("/problems?kind=broken-links{question}"));
-        let text = page.await.text();
+        let target = format!("/problems?kind=broken-links{question}");
+        let text = served.get(&target).await.text();
         assert_eq!(
             text.contains("http://far.test/gone"),
             is_listed,
