@@ -1,5 +1,5 @@
-//! Checks of links over several sessions: later, after a kill or an interrupt, at a limit, and where
-//! they are refused.
+//! Checks of links over several sessions: later, after a kill or an interrupt, at a limit, and
+//! where they are refused.
 
 use serde_json::{Value, json};
 use testkit::{Gate, Reply};

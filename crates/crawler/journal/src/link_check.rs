@@ -115,7 +115,7 @@ impl fmt::Display for LinkCheck {
 pub struct LinkCounts {
     /// Links whose targets were requested.
     pub checked: u64,
-    /// Of these, links that work.
+    /// Links that work.
     pub ok: u64,
     /// Broken links.
     pub broken: u64,
