@@ -68,6 +68,7 @@ mod discovery {
     mod cuts; // limits that cost a page links, text or bytes
     mod leniency; // odd heads, bodies that break off, connections that end
     mod limits; // page, byte and time limits
+    mod link_checks; // `--check-links`
     mod links; // every element and field that holds a URL
     mod odd_content; // content that is not what its header says
     mod off_topic_streaks; // hosts without pages on topic, of focused crawls

@@ -62,6 +62,10 @@ const RUN: [(&str, &[&str]); 25] = [
     ("formats/archive.md", &[DIR]),
     ("formats/cdxj.md", &[DIR, ARCHIVES]),
     ("formats/export.md", &[DIR]),
+    (
+        "formats/link-checks.md",
+        &["crawler -qq http://original.test/ --out DIR --contact me@example.org --check-links"],
+    ),
     ("formats/log.md", &[DIR]),
     ("formats/wacz.md", &[DIR, MONDAY, TUESDAY, ARCHIVES]),
 ];

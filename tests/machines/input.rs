@@ -82,6 +82,7 @@ fn the_first_node_begins_no_crawl_that_nodes_cannot_share_or_that_has_no_seed() 
             "--weights tf-idf without --frequencies",
         ),
         (&["--since", earlier, &seed], "--since"),
+        (&["--check-links", &seed], "--check-links"),
         (
             &["--topic", "tides", &seed],
             "a shared crawl does not support a topic",

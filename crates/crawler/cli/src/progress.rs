@@ -135,6 +135,9 @@ fn state(context: &CrawlContext, stats: &FrontierStats, is_idle: bool) -> Option
     if context.overrides.current().pause {
         return Some("paused".to_owned());
     }
+    if let Some(links) = context.telemetry.links() {
+        return Some(links.to_string());
+    }
     if context.disk_space.is_short() {
         return Some("disk full, waiting for space".to_owned());
     }

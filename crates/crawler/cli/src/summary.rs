@@ -7,9 +7,9 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crawl::{Counts, CrawlContext, Focus, Reasons, Responses, SeedCounts, Telemetry};
+use crawl::{Counts, CrawlContext, Focus, LinkProgress, Reasons, Responses, SeedCounts, Telemetry};
 use inspect::PageCounts;
-use journal::{CutSum, ReasonKind};
+use journal::{CutSum, LinkCounts, ReasonKind};
 use messages::{pasted, printable};
 use policy::Requisites;
 use serde::ser::SerializeMap;
@@ -48,6 +48,12 @@ pub(crate) struct Summary {
     /// Archived documents whose text and links are not read, by format.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) not_read: BTreeMap<&'static str, u64>,
+    /// Checked links that leave the scope, of all sessions; `None` if none were checked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) links: Option<LinkCounts>,
+    /// Progress of checking links in this session.
+    #[serde(skip)]
+    link_progress: LinkProgress,
     /// Duplicates that were still kept.
     pub(crate) kept_duplicates: u64,
     /// URLs not visited yet.
@@ -163,6 +169,8 @@ impl Summary {
             skipped_at_least,
             limits: totals.limits_by_name(),
             not_read: totals.unread_formats_by_name(),
+            links: None,
+            link_progress: context.telemetry.links().unwrap_or_default(),
             seconds: round(seconds),
             pages_per_second: round(new_pages as f64 / seconds.max(0.001)),
             kept_duplicates: totals.kept_duplicates,

@@ -41,6 +41,9 @@ pub enum Fault {
     /// The topic of a focused crawl, or the frequencies of its words, cannot be written.
     #[error("cannot keep the topic of the crawl")]
     Topic(#[source] io::Error),
+    /// The links that wait for their check cannot be kept in a temporary file.
+    #[error("cannot keep the links to check")]
+    Links(#[source] io::Error),
     /// The browser that runs scripts is gone, and starts no more. Archiving pages without their
     /// scripts would lose what they say.
     #[error("the browser is gone and cannot be started: {0}")]

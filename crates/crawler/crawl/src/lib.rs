@@ -21,8 +21,12 @@ mod steps;
 mod rebuild;
 mod widened;
 
+// After the crawl.
+mod link_check;
+
 pub use context::CrawlContext;
 pub use fault::{Fault, Shortage};
+pub use link_check::{LinkQueue, LinkTarget, check_links};
 pub use page::{Outcome, visit};
 pub use rebuild::{
     ArchivedVisit, RebuildRules, RebuiltVisit, RetainedMatch, apply_verdict, rebuild_visit,
@@ -45,7 +49,7 @@ pub use runtime::seed_reports::{
 pub use runtime::shortest_ways::ShortestWays;
 pub use runtime::soft_not_found::NotFoundPages;
 pub use runtime::telemetry::{
-    Counts, MAX_TYPES, OTHER_TYPES, ReasonCount, Reasons, Responses, Telemetry,
+    Counts, LinkProgress, MAX_TYPES, OTHER_TYPES, ReasonCount, Reasons, Responses, Telemetry,
 };
 pub use runtime::topic_of_seeds::TopicOfSeeds;
 pub use runtime::unvisited_urls::DistinctUrls;

@@ -118,7 +118,7 @@ impl Stop {
         self.requested_times(1).await;
     }
 
-    async fn requested_times(&mut self, times: u8) {
+    pub(crate) async fn requested_times(&mut self, times: u8) {
         if self
             .0
             .wait_for(|requests| *requests >= times)
@@ -272,9 +272,10 @@ async fn lease(
 }
 
 /// The longest wait for an event.
-const DAY: Duration = Duration::from_secs(24 * 3600);
+pub(crate) const DAY: Duration = Duration::from_secs(24 * 3600);
 
-async fn out_of_time(limit: Option<Duration>, started: Instant) {
+/// Waits until the time limit has passed since `started`.
+pub(crate) async fn out_of_time(limit: Option<Duration>, started: Instant) {
     match limit {
         Some(limit) => tokio::time::sleep_until(started + limit).await,
         None => std::future::pending().await,

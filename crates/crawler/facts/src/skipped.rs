@@ -124,11 +124,15 @@ impl UnvisitedUrls {
 }
 
 impl Gaps {
+    /// Returns an error that names `consequence` if pages cannot be read.
+    pub fn check_unread(&self, consequence: &'static str) -> Result<(), CommandError> {
+        self.pages.check_unread(consequence)
+    }
+
     /// Warns about links that limits cut, and refuses pages that cannot be read.
     pub fn check(&self) -> Result<(), CommandError> {
         beyond_limits::say_cuts(&self.totals);
-        self.pages
-            .check_unread("their links are missing from the list")
+        self.check_unread("their links are missing from the list")
     }
 }
 
@@ -278,6 +282,7 @@ impl JournalFacts {
                 reason,
                 via: Some(page.as_str().to_owned()),
                 waits: false,
+                written: written(&link.url),
             };
             ledger.add(Event::Linked, link.url.key(), Some(&skipped))?;
         }
@@ -309,8 +314,15 @@ fn settle(visit: &VisitRecord, ledger: &mut Ledger) -> io::Result<()> {
         reason: visit.reason_text().unwrap_or_default(),
         via: visit.via.as_ref().map(ToString::to_string),
         waits: false,
+        written: written(&visit.url),
     };
     ledger.add(Event::Excluded, visit.url.key(), Some(&skipped))
+}
+
+/// Returns the stored form of a URL whose page wrote it in another way than canonical.
+fn written(url: &PageUrl) -> Option<String> {
+    let is_other = url.is_spelled_otherwise();
+    is_other.then(|| url.to_stored().into_owned())
 }
 
 fn waiting(find: &DiscoveredUrl) -> Skipped {
@@ -320,6 +332,7 @@ fn waiting(find: &DiscoveredUrl) -> Skipped {
         reason: waiting_reason(find.depth),
         via: find.via.as_ref().map(ToString::to_string),
         waits: true,
+        written: None,
     }
 }
 

@@ -6,7 +6,7 @@ use std::fmt::Display;
 use std::io;
 use std::path::Path;
 
-use journal::CutSum;
+use journal::{CutSum, LinkChecks, LinkCounts};
 use messages::{CommandError, fault, printable};
 use serde::{Deserialize, Serialize};
 use statistics::{CrawlStatistics, NameCounts, REDIRECTED};
@@ -49,6 +49,9 @@ pub struct Status {
     pub limits: BTreeMap<&'static str, CutSum>,
     /// Archived documents whose text and links are not read, by format.
     pub not_read: BTreeMap<&'static str, u64>,
+    /// Checked links that leave the scope; `None` if none were checked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub links: Option<LinkCounts>,
     /// Time of the beginning.
     pub begun_at: Option<String>,
     /// Time of the last visit.
@@ -79,6 +82,7 @@ impl Status {
         let (statistics, _) = CrawlStatistics::read(state)?;
         let mut status = Self::of(&statistics);
         status.control = control_in_effect(state).map_err(|error| fault(&error))?;
+        status.links = LinkChecks::counts(directory)?;
         // A file that disappears meanwhile was only in use briefly.
         status.leftovers = leftovers::find(directory).unwrap_or_default();
         Ok(status)

@@ -13,7 +13,8 @@ use std::path::Path;
 use comparison::{DifferingBlock, PrintedBlock};
 use export::VisitRow;
 use journal::{
-    DiscoveredUrl, Fate, History, ReasonKind, Record, Rendered, StoreFault, VisitRecord,
+    DiscoveredUrl, Fate, History, LinkCheck, LinkChecks, ReasonKind, Record, Rendered, StoreFault,
+    VisitRecord,
 };
 use messages::{CommandError, counted};
 use policy::RenderMode;
@@ -66,6 +67,8 @@ pub struct Explanation {
     pub visit: Option<VisitRecord>,
     /// The visit of the page that it repeats.
     pub original: Option<VisitRecord>,
+    /// The check of its link, if it leaves the scope and was checked.
+    pub link_check: Option<LinkCheck>,
     /// The topic's part, in a crawl with a topic.
     pub topic: Option<TopicPart>,
     /// The differing blocks of a near duplicate and its original; `None` unless both texts are
@@ -82,6 +85,9 @@ pub struct Answer<'a> {
     pub verdict: &'static str,
     /// The reason in words.
     pub reason: &'a str,
+    /// The check of its link, if it leaves the scope and was checked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub link_check: Option<&'a LinkCheck>,
     /// The page's canonical URL, if it differs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub canonical: Option<&'a str>,
@@ -107,6 +113,7 @@ impl Explanation {
             url: self.url.as_str(),
             verdict: self.verdict,
             reason: &self.reason,
+            link_check: self.link_check.as_ref(),
             canonical: visit.and_then(|visit| Some(visit.canonical.as_ref()?.as_str())),
             topic: self.topic.as_ref(),
             page: visit.map(VisitRow),
@@ -139,6 +146,7 @@ impl Explanation {
         Ok(Self {
             verdict,
             reason,
+            link_check: link_check(directory, &url)?,
             topic,
             visit: page.visit,
             original: original.and_then(|original| original.history.visit),
@@ -154,7 +162,23 @@ pub fn explain(directory: &Path, url: &str) -> Result<(&'static str, String), Co
     let settings = Settings::of_crawl(directory)?;
     let form = settings.canonical_form();
     let url = parse_url(url, &form)?;
-    UrlHistory::of(&url, &state)?.explain(&url, &settings, &form)
+    let (verdict, mut reason) = UrlHistory::of(&url, &state)?.explain(&url, &settings, &form)?;
+    if let Some(check) = link_check(directory, &url)? {
+        reason.push_str(&format!("; its link was {check}"));
+    }
+    Ok((verdict, reason))
+}
+
+/// Returns the last check of the link to a URL.
+fn link_check(directory: &Path, url: &PageUrl) -> Result<Option<LinkCheck>, CommandError> {
+    let mut last = None;
+    for check in LinkChecks::open(directory)? {
+        let check = check?;
+        if check.url == *url {
+            last = Some(check);
+        }
+    }
+    Ok(last)
 }
 
 impl UrlHistory {

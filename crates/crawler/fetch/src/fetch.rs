@@ -12,19 +12,34 @@ use crate::failure::FetchFailure;
 /// A decision on the body of a response, by its status and its header fields.
 pub type WantsBody<'a> = dyn Fn(u16, &HeaderMap) -> bool + Send + Sync + 'a;
 
-/// The fields and the body of a request that differ from the usual ones.
+/// The method of a request, with its body.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum RequestMethod {
+    /// GET.
+    #[default]
+    Get,
+    /// HEAD: the response has no body, even if its fields announce one (RFC 9110 section 9.3.2).
+    Head,
+    /// POST with this body.
+    Post(Bytes),
+}
+
+/// The method and the fields of a request that differ from the usual ones.
 #[derive(Clone, Debug, Default)]
 pub struct RequestContent {
     /// Fields in place of the usual ones.
     pub fields: HeaderMap,
-    /// The body of a POST; `None` for a GET.
-    pub post: Option<Bytes>,
+    /// The method.
+    pub method: RequestMethod,
 }
 
 impl From<HeaderMap> for RequestContent {
     /// Returns the content of a GET with these fields.
     fn from(fields: HeaderMap) -> Self {
-        Self { fields, post: None }
+        Self {
+            fields,
+            method: RequestMethod::Get,
+        }
     }
 }
 
@@ -48,9 +63,9 @@ pub trait Fetch: Send + Sync {
     async fn request(&self, url: &PageUrl, known: &Validators) -> Result<Exchange, FetchFailure>;
 
     /// Requests like [`request`](Self::request), with this `content`; a field of the user's wins
-    /// over its fields. A client that sends no POST fails for one. The body of a response whose
-    /// head `wants_body` refuses is empty, and marked as cut. The function gets the status and the
-    /// fields.
+    /// over its fields. A client that sends only GET fails for other methods. The body of a
+    /// response whose head `wants_body` refuses is empty, and marked as cut. The function gets the
+    /// status and the fields.
     ///
     /// # Errors
     /// As [`request`](Self::request).
@@ -61,9 +76,9 @@ pub trait Fetch: Send + Sync {
         content: &RequestContent,
         _wants_body: &WantsBody<'_>,
     ) -> Result<Exchange, FetchFailure> {
-        match content.post {
-            None => self.request(url, known).await,
-            Some(_) => Err(FetchFailure::Unaskable),
+        match content.method {
+            RequestMethod::Get => self.request(url, known).await,
+            RequestMethod::Head | RequestMethod::Post(_) => Err(FetchFailure::Unaskable),
         }
     }
 

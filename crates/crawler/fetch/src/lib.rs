@@ -28,7 +28,7 @@ pub use credentials::cookies::{BadCookie, Cookie, CookieError, CookieFile, read_
 pub use credentials::netrc::{Netrc, NetrcError, read_netrc};
 pub use credentials::{REDACTED, Secrets};
 pub use failure::FetchFailure;
-pub use fetch::{Fetch, RequestContent, WantsBody};
+pub use fetch::{Fetch, RequestContent, RequestMethod, WantsBody};
 pub use memory::{MemoryBudget, MemoryShare};
 pub use open_files::FileBudget;
 pub use politeness::pacer::{Pacer, Permit, PolitenessKey};

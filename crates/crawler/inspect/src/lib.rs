@@ -8,6 +8,7 @@ mod archives;
 pub mod export;
 pub mod import;
 pub mod index;
+pub mod link_check;
 pub mod nodes;
 pub mod rebuild;
 pub mod report;

@@ -15,7 +15,7 @@ use messages::{CommandError, SlowProgress, fault};
 use settings::seeds::each_of_crawl;
 use settings::{Settings, crawl_directory};
 use setup::shared::OpenCrawl;
-use statistics::CrawlStatistics;
+use statistics::{CrawlStatistics, LinkStatistics};
 use web::{Host, PageUrl};
 use web_ui::{Beside, BrokenLinkCollector, MinDelays, Politeness, Report, Setting};
 
@@ -76,6 +76,10 @@ impl Reading {
 
     /// Makes the report.
     fn end(self, settings: &Settings, damage: Option<&StoreFault>) -> Result<Report, CommandError> {
+        let mut links = LinkStatistics::default();
+        links.catch_up(&settings.out)?;
+        let mut broken_links = self.broken_links;
+        broken_links.add_checked(&links);
         let notices = damage.map(|damage| {
             format!(
                 "{damage}. The values cover the {} bytes before it.",
@@ -87,7 +91,7 @@ impl Reading {
             notices: notices.into_iter().collect(),
             settings: shown_settings(settings)?,
             min_delays: min_delays(settings),
-            broken_links: self.broken_links.links(),
+            broken_links: broken_links.links(),
             politeness: shown(self.politeness.end()),
         };
         Ok(Report::of(&self.statistics, beside))

@@ -7,6 +7,8 @@
 //! - [`History`], [`visits`], [`record_at`] and [`JournalFollower`] read them back, during the
 //!   crawl or afterwards.
 //!
+//! - [`LinkCheck`]: a link that leaves the scope and was checked, in a file of its own.
+//!
 //! Nothing is decided here: the crate `store` decides and writes the records, and its tables are
 //! derived from them.
 
@@ -24,6 +26,8 @@ mod harvest;
 mod history;
 mod journal;
 mod limit;
+mod link_check;
+mod link_check_log;
 mod mark;
 mod node_file;
 mod page;
@@ -59,6 +63,8 @@ pub use self::history::{
 };
 pub use self::journal::{Journal, SEGMENT_BYTES};
 pub use self::limit::{Cut, CutSum, Limit};
+pub use self::link_check::{CheckMethod, LinkCheck, LinkCounts, LinkHop, LinkVerdict};
+pub use self::link_check_log::{LINK_CHECKS_FILE, LinkCheckLog, LinkChecks};
 pub use self::node_file::NodeFile;
 pub use self::page::Page;
 pub use self::pattern_name::PatternName;

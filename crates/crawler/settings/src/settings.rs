@@ -186,6 +186,12 @@ pub struct Settings {
     #[arg(long, value_name = "ON|OFF", help_heading = "Discovery")]
     pub feeds: Switch,
 
+    /// After the crawl, check links that leave the scope: each target is requested once, by HEAD or
+    /// else by GET without its body. Results are in link-checks.jsonl, the audit and the report;
+    /// targets are not archived. A finished crawl can be continued with it
+    #[arg(long, help_heading = "Discovery")]
+    pub check_links: bool,
+
     /// Stop after this number of pages
     #[arg(short = 'n', long, value_name = "N", help_heading = "Limits")]
     pub max_pages: Option<u64>,

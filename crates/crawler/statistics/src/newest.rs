@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use journal::{Fate, Limit, Reason, VisitRecord};
+use journal::{DiscoveredUrl, Fate, Limit, LinkCheck, Reason, VisitRecord};
 use web::{PageUrl, Timestamp, UrlKey};
 
 use crate::limits::{MAX_NEWEST, MAX_REMEMBERED, MAX_TEXT_CHARACTERS};
@@ -118,6 +118,15 @@ impl RecentVisit {
             needs_scripts: visit.is_unrendered_shell(),
             cuts: visit.details.cuts.iter().map(|cut| cut.limit).collect(),
         }
+    }
+
+    /// Returns a broken link as lists show a failed visit.
+    pub(crate) fn of_link(check: &LinkCheck) -> Self {
+        let found = DiscoveredUrl::new(check.url.clone(), 0, check.linked_from.clone());
+        let mut visit = VisitRecord::new(found, Fate::Failed, check.checked_at);
+        (visit.status, visit.final_url) = (check.status, check.final_url.clone());
+        visit.reason = check.reason.as_deref().map(Reason::said);
+        Self::of(&visit)
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use journal::{JournalFollower, Position, StoreFault};
-use statistics::CrawlStatistics;
+use statistics::{CrawlStatistics, LinkStatistics};
 use web::Timestamp;
 
 /// Maximum age of statistics that are shown without reading on.
@@ -24,6 +24,7 @@ pub(crate) struct LiveStatistics {
 /// A journal that is being read.
 struct Reading {
     statistics: CrawlStatistics,
+    links: LinkStatistics,
     /// `None` until the journal could be opened.
     follower: Option<JournalFollower>,
     read_at: Option<Timestamp>,
@@ -33,6 +34,8 @@ struct Reading {
 /// The statistics at one time.
 pub(crate) struct Look<'a> {
     pub(crate) statistics: &'a CrawlStatistics,
+    /// The checked links.
+    pub(crate) links: &'a LinkStatistics,
     /// The reason why the statistics are incomplete, if they are.
     pub(crate) damage: Option<&'a str>,
     /// The end of the part of the journal that was read.
@@ -47,6 +50,7 @@ impl LiveStatistics {
             state,
             reading: Mutex::new(Reading {
                 statistics: CrawlStatistics::with_index(),
+                links: LinkStatistics::default(),
                 follower: None,
                 read_at: None,
                 damage: None,
@@ -68,6 +72,7 @@ impl LiveStatistics {
         }
         look(&Look {
             statistics: &reading.statistics,
+            links: &reading.links,
             damage: reading.damage.as_deref(),
             position: reading.position(),
             now,
@@ -82,7 +87,8 @@ impl Reading {
             empty => empty.insert(JournalFollower::open(state)?),
         };
         self.statistics.catch_up(follower)?;
-        Ok(())
+        // The state is a directory in the directory of the crawl.
+        self.links.catch_up(state.parent().unwrap_or(state))
     }
 
     /// Returns true if another journal has replaced this one: its positions would point into the

@@ -76,7 +76,9 @@ pub(crate) fn run(args: &ExportArgs) -> Result<(), CommandError> {
         form,
         table: table_of(args),
         about,
-        pages: page_records(args, &state)?.map(batch).transpose()?,
+        pages: page_records(args, crawl.directory())?
+            .map(batch)
+            .transpose()?,
         state,
     };
     let written = match &files {
@@ -114,9 +116,9 @@ fn table_of(args: &ExportArgs) -> Table {
 }
 
 /// Returns the kind of records made from pages, if requested.
-fn page_records(args: &ExportArgs, state: &Path) -> Result<Option<PageRecords>, CommandError> {
+fn page_records(args: &ExportArgs, crawl: &Path) -> Result<Option<PageRecords>, CommandError> {
     Ok(if args.broken {
-        Some(PageRecords::BrokenLinks(FailedUrls::of_journal(state)?))
+        Some(PageRecords::BrokenLinks(FailedUrls::of_crawl(crawl)?))
     } else if args.links {
         Some(PageRecords::Links)
     } else if args.text {

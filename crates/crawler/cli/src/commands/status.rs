@@ -118,6 +118,7 @@ fn lines(status: &Status, control: Option<String>) -> Vec<(&'static str, Option<
         column("trap links", trap_links(status)),
         column("truncated", limits::in_words(&status.limits)),
         column("not read", limits::unread_in_words(&status.not_read)),
+        column("links", status.links),
         column("control.toml", control),
         column("leftover files", leftover_files),
     ]

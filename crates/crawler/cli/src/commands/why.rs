@@ -40,6 +40,7 @@ fn lines(answer: &Answer<'_>, explained: &Explanation) -> Vec<(&'static str, Opt
     ];
     lines.extend(of_topic.into_iter().flatten());
     lines.extend([
+        column("link", answer.link_check),
         column("canonical", answer.canonical),
         column("title", visit.and_then(|visit| visit.title.as_ref())),
         column("status", visit.and_then(|visit| visit.status)),

@@ -187,6 +187,9 @@ impl Summary {
         outcomes.push(("set aside", self.unreachable, self.of_unreachable()));
         outcomes.extend(limits::outcomes(&self.limits, &self.not_read, policy));
         outcomes.extend(self.not_visited());
+        let links = self.links.unwrap_or_default();
+        let found = format!("checked out of scope: {}", links.by_verdict());
+        outcomes.push(("links", links.checked + links.not_checked, found));
         outcomes
     }
 
@@ -429,15 +432,10 @@ impl Summary {
         let of_host = self.limit_per_host(settings);
         // A crawl keeps its settings, including the limit that ended it.
         match (self.queued, self.finished) {
-            (0, _) => {
-                let look = format!("Look at it: crawler serve {crawl}");
-                let explain = format!("Explain a URL: crawler why {crawl} URL");
-                let line = format!("{look} · {explain}");
-                match line.chars().count() <= WIDTH {
-                    true => writeln!(out, "{line}"),
-                    false => writeln!(out, "{look}\n{explain}"),
-                }
+            (0, _) if self.link_progress.left() > 0 => {
+                writeln!(out, "{}. Continue: the same command", self.link_progress)
             }
+            (0, _) => write_views(out, &crawl),
             (_, limit @ ("max-pages" | "max-size")) => writeln!(
                 out,
                 "Continue with a higher limit: crawler --out {crawl} --{limit} N"
@@ -466,6 +464,17 @@ impl Summary {
     fn has_cut_links(&self) -> bool {
         let links = self.limits.get(Limit::Links.as_str());
         links.is_some_and(|sum| sum.lost > 0)
+    }
+}
+
+/// Writes the commands that show a crawl, on one line if it fits.
+fn write_views(out: &mut dyn Write, crawl: &str) -> io::Result<()> {
+    let look = format!("Look at it: crawler serve {crawl}");
+    let explain = format!("Explain a URL: crawler why {crawl} URL");
+    let line = format!("{look} · {explain}");
+    match line.chars().count() <= WIDTH {
+        true => writeln!(out, "{line}"),
+        false => writeln!(out, "{look}\n{explain}"),
     }
 }
 

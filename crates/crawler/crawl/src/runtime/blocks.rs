@@ -44,5 +44,5 @@ pub(crate) async fn report(
     context.pacer.report_block(&host);
     let wait = context.pacer.pace(&host).wait;
     tracing::warn!(%host, by = found.by, ?wait, "the host blocks the crawl");
-    politeness::record_pace(context, lease, &host).await
+    politeness::record_pace(context, Some(&lease.url().host()), &host).await
 }

@@ -84,22 +84,22 @@ pub(crate) async fn checks_host(context: &CrawlContext, lease: &Lease) -> Result
     }
     tracing::info!(%host, %url, failures, response = ?response.kind, "a host in doubt was checked");
     permit.finish(response);
-    record_pace(context, lease, &host).await?;
+    record_pace(context, Some(&host), &host).await?;
     Ok(true)
 }
 
-/// Requests `url` on behalf of a lease, with this content, when its host is ready. Stores the pace
-/// of the host.
+/// Requests `url`, with this content, when its host is ready. Stores the pace of the host. `leased`
+/// is the host of the lease behind the request, if there is one.
 pub(crate) async fn request(
     context: &CrawlContext,
-    lease: &Lease,
+    leased: Option<&Host>,
     url: &PageUrl,
     known: &Validators,
     content: &RequestContent,
     wants_body: &WantsBody<'_>,
 ) -> Result<Result<Exchange, FetchFailure>, StoreFault> {
     let host = url.host();
-    recall(context, lease, &host).await?;
+    recall(context, leased, &host).await?;
     let key = context.pacer.politeness_key(&*context.fetch, url).await;
     let permit = context.pacer.permit(key).await;
     record_unanswered(context, &host).await?;
@@ -108,7 +108,7 @@ pub(crate) async fn request(
         .request_for(url, known, content, wants_body)
         .await;
     permit.finish(response_of(context, &host, &outcome));
-    record_pace(context, lease, &host).await?;
+    record_pace(context, leased, &host).await?;
     Ok(outcome)
 }
 
@@ -193,10 +193,10 @@ pub(crate) async fn settle(
 /// Gives the pacer the stored state of a host reached on the way, before it is asked.
 pub(crate) async fn recall(
     context: &CrawlContext,
-    lease: &Lease,
+    leased: Option<&Host>,
     host: &Host,
 ) -> Result<(), StoreFault> {
-    if lease.url().host() == *host {
+    if leased == Some(host) {
         return Ok(());
     }
     if let Some(pace) = context.frontier.hosts().pace(host).await? {
@@ -226,11 +226,11 @@ pub(crate) async fn record_unanswered(
 /// no settlement stores, and for the lease's own host if its wait is longer than the stored one.
 pub(crate) async fn record_pace(
     context: &CrawlContext,
-    lease: &Lease,
+    leased: Option<&Host>,
     host: &Host,
 ) -> Result<(), StoreFault> {
     let pace = context.pacer.pace(host);
-    if lease.url().host() == *host {
+    if leased == Some(host) {
         let known = context.frontier.hosts().pace(host).await?;
         if known.is_some_and(|known| has_answered(&known) && pace.wait <= known.wait) {
             return Ok(());

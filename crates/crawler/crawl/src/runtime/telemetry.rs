@@ -1,6 +1,7 @@
 //! Counts of this session, in addition to the counts that the frontier stores.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use http::StatusCode;
@@ -20,6 +21,34 @@ pub struct Telemetry {
     down: Mutex<BTreeMap<Host, String>>,
     unvisited: UnvisitedUrls,
     seeds: SeedReports,
+    links: Mutex<Option<LinkProgress>>,
+}
+
+/// The progress of checking links.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LinkProgress {
+    /// Links with a result, from earlier sessions too.
+    pub checked: u64,
+    /// All links to check; `None` until the archive is read.
+    pub all: Option<u64>,
+}
+
+impl LinkProgress {
+    /// Returns the number of links that are not checked yet.
+    #[must_use]
+    pub fn left(&self) -> u64 {
+        self.all.unwrap_or_default().saturating_sub(self.checked)
+    }
+}
+
+/// Writes the progress as a clause.
+impl fmt::Display for LinkProgress {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.all {
+            None => out.write_str("looking for links to check"),
+            Some(all) => write!(out, "{} of {all} links are checked", self.checked),
+        }
+    }
 }
 
 /// The counts at one moment.
@@ -196,6 +225,28 @@ impl Telemetry {
     /// Returns the reports about the seeds.
     pub fn seeds(&self) -> &SeedReports {
         &self.seeds
+    }
+
+    /// Returns the progress of checking links; `None` before the first link is looked for.
+    #[must_use]
+    pub fn links(&self) -> Option<LinkProgress> {
+        *self.locked_links()
+    }
+
+    /// Sets the progress of checking links.
+    pub fn set_links(&self, progress: LinkProgress) {
+        *self.locked_links() = Some(progress);
+    }
+
+    /// Counts a link that was checked.
+    pub(crate) fn note_checked_link(&self) {
+        if let Some(progress) = &mut *self.locked_links() {
+            progress.checked += 1;
+        }
+    }
+
+    fn locked_links(&self) -> MutexGuard<'_, Option<LinkProgress>> {
+        self.links.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Counts the response of a visit that has ended.

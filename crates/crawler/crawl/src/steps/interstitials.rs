@@ -132,7 +132,9 @@ async fn request_not_found(
     }
     let wants_body = |_status, _headers: &HeaderMap| true;
     let (unconditional, content) = (Validators::default(), RequestContent::default());
-    let request = politeness::request(context, lease, &url, &unconditional, &content, &wants_body);
+    let host = lease.url().host();
+    let request =
+        politeness::request(context, Some(&host), &url, &unconditional, &content, &wants_body);
     let Ok(response) = request.await? else {
         return Ok(NotFoundPage::default());
     };

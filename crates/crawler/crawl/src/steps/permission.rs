@@ -5,7 +5,7 @@
 use fetch::{RobotsError, RobotsResponse, RobotsText};
 use journal::{Reason, Robots, StoreFault};
 use store::Lease;
-use web::{Exchange, OutOfScope, PageUrl, Preferences, Timestamp};
+use web::{Exchange, Host, OutOfScope, PageUrl, Preferences, Timestamp};
 
 use crate::context::CrawlContext;
 use crate::runtime::politeness;
@@ -125,19 +125,47 @@ async fn cached_rules(
     Ok(context.robots.cached(url))
 }
 
+/// Checks a request that no lease covers and that is not archived.
+pub(crate) async fn check_link(
+    context: &CrawlContext,
+    url: &PageUrl,
+) -> Result<Permission, StoreFault> {
+    if context.policy.ignore_robots {
+        return Ok(Permission::Granted(url.clone()));
+    }
+    let response = match cached_rules(context, url).await? {
+        Some(response) => response,
+        None => request_rules(context, None, url).await?,
+    };
+    Ok(evaluate_page(&response, url))
+}
+
+/// Fetches the rules for the visit of a lease: keeps the files for its archive, and queues the
+/// sitemaps that they name.
 async fn fetch_rules(
     context: &CrawlContext,
     lease: &Lease,
     url: &PageUrl,
 ) -> Result<RobotsResponse, StoreFault> {
-    politeness::recall(context, lease, &url.host()).await?;
-    politeness::record_unanswered(context, &url.host()).await?;
-    let response = context.robots.rules(url).await;
+    let response = request_rules(context, Some(&lease.url().host()), url).await?;
     let files = &context.robots_files;
     files.keep(lease.url().key(), &response.exchanges);
     for site_file in &response.site_files {
         files.keep(lease.url().key(), std::slice::from_ref(site_file));
     }
+    listings::queue_sitemaps(context, lease, url, &response).await?;
+    Ok(response)
+}
+
+/// Fetches the rules, and stores them with the paces of the hosts that were asked.
+async fn request_rules(
+    context: &CrawlContext,
+    leased: Option<&Host>,
+    url: &PageUrl,
+) -> Result<RobotsResponse, StoreFault> {
+    politeness::recall(context, leased, &url.host()).await?;
+    politeness::record_unanswered(context, &url.host()).await?;
+    let response = context.robots.rules(url).await;
     if let Some(RobotsText { lines, until }) = &response.read {
         let robots = Robots {
             text: lines.as_ref().map(|lines| lines.to_vec()),
@@ -147,9 +175,8 @@ async fn fetch_rules(
         hosts.record_robots(&url.origin(), robots).await?;
     }
     for host in &response.requested {
-        politeness::record_pace(context, lease, host).await?;
+        politeness::record_pace(context, leased, host).await?;
     }
-    listings::queue_sitemaps(context, lease, url, &response).await?;
     Ok(response)
 }
 

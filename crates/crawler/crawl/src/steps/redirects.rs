@@ -306,7 +306,9 @@ async fn request(
         |status, headers: &HeaderMap| content_filter::wants_body(context, lease, status, headers);
     let known = validators.unwrap_or(&unconditional);
     let content = requisites::fields(lease.discovered(), url).into();
-    let outcome = politeness::request(context, lease, url, known, &content, &wants_body).await?;
+    let leased = lease.url().host();
+    let request = politeness::request(context, Some(&leased), url, known, &content, &wants_body);
+    let outcome = request.await?;
     if let Ok(exchange) = &outcome
         && (200..300).contains(&exchange.status)
         && FetchFailure::of_incomplete(exchange).is_none()
@@ -391,7 +393,10 @@ fn is_document(response: &Exchange) -> bool {
 
 /// Returns the target of a redirect. As in browsers, an empty or invalid `Location` does not name a
 /// target.
-fn target(response: &Exchange, form: &CanonicalForm) -> Option<Result<PageUrl, UrlError>> {
+pub(crate) fn target(
+    response: &Exchange,
+    form: &CanonicalForm,
+) -> Option<Result<PageUrl, UrlError>> {
     let location = response.location().filter(|text| !text.trim().is_empty())?;
     let target = response.url.join(&location, form);
     (!matches!(target, Err(UrlError::Malformed(_)))).then_some(target)

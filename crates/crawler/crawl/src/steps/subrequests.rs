@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use fetch::{FetchFailure, RequestContent};
+use fetch::{FetchFailure, RequestContent, RequestMethod};
 use http::header::{
     ACCESS_CONTROL_ALLOW_CREDENTIALS, ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS,
     ACCESS_CONTROL_ALLOW_ORIGIN, ACCESS_CONTROL_REQUEST_HEADERS, ACCESS_CONTROL_REQUEST_METHOD,
@@ -300,9 +300,14 @@ impl<'a> Subrequests<'a> {
         self.sent().has_posted |= is_post;
         let content = RequestContent {
             fields: fields(&request.headers),
-            post: request.body.clone().filter(|_| is_post),
+            method: match request.body.clone().filter(|_| is_post) {
+                Some(body) => RequestMethod::Post(body),
+                None => RequestMethod::Get,
+            },
         };
-        let outcome = politeness::request(context, lease, url, &usual, &content, &fits).await?;
+        let leased = lease.url().host();
+        let outcome =
+            politeness::request(context, Some(&leased), url, &usual, &content, &fits).await?;
         let exchange = match outcome {
             Ok(exchange) => exchange,
             Err(failure) => {

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 
 use journal::ReasonKind;
 use serde::{Deserialize, Serialize};
-use web::UrlKey;
+use web::{PageUrl, UrlError, UrlKey};
 
 /// Maximum bytes of all partitions in memory before they are written.
 const MEMORY: usize = 64 << 20;
@@ -39,6 +39,8 @@ pub struct Skipped {
     pub via: Option<String>,
     /// True if it waits in the queue.
     pub waits: bool,
+    /// The stored form of the URL as its page wrote it, if that differs from `url`.
+    pub written: Option<String>,
 }
 
 /// A line of the list. Field names are used in `--format json`.
@@ -63,6 +65,11 @@ impl Skipped {
             reason: &self.reason,
             via: self.via.as_deref(),
         }
+    }
+
+    /// Returns the URL as its page wrote it.
+    pub fn target(&self) -> Result<PageUrl, UrlError> {
+        PageUrl::of_stored(self.written.as_ref().unwrap_or(&self.url))
     }
 
     /// Returns the kind of rule that left it out.
@@ -258,6 +265,7 @@ mod tests {
             reason: reason.to_owned(),
             via: None,
             waits: true,
+            written: None,
         }
     }
 

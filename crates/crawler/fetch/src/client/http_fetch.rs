@@ -26,7 +26,7 @@ use crate::client::setup_error::SetupError;
 use crate::client::wire::WireExchange;
 use crate::credentials::session_cookies::SessionCookies;
 use crate::failure::FetchFailure;
-use crate::fetch::{Fetch, RequestContent, WantsBody};
+use crate::fetch::{Fetch, RequestContent, RequestMethod, WantsBody};
 use crate::open_files::{SHORTAGE_TRIES, SHORTAGE_WAIT};
 use crate::ssrf_guard::guard::Guard;
 use crate::ssrf_guard::names::{Addresses, Names};
@@ -214,14 +214,15 @@ impl Fetch for HttpFetch {
         let seat = self.clients.seat(url);
         let connection = match seat {
             // A kept connection may have ended, and a POST is not repeated on another one.
-            Some(_) if content.post.is_none() => Connection::Kept,
-            _ => Connection::Fresh,
+            None => Connection::Fresh,
+            Some(_) if matches!(content.method, RequestMethod::Post(_)) => Connection::Fresh,
+            Some(_) => Connection::Kept,
         };
         self.sign(url, &mut headers);
         let outgoing = Outgoing {
             url,
             headers: &headers,
-            post: content.post.as_ref(),
+            method: &content.method,
         };
         let (began, mut response) = self.begin(outgoing, connection).await?;
         if let Some(cookies) = &self.cookies {

@@ -13,8 +13,9 @@
 //! small. A new connection has served nothing, so the same bytes there are a failure.
 //!
 //! A request whose response began is never repeated, and none more than [`MAX_REPEATS`] times: what
-//! follows is a failure, and the host rests. GET is idempotent. POST is not, and is sent on a new
-//! connection: only the last two cases apply, in which the server says that it did not process it.
+//! follows is a failure, and the host rests. GET and HEAD are idempotent. POST is not, and is sent
+//! on a new connection: only the last two cases apply, in which the server says that it did not
+//! process it.
 
 use http::{Response, StatusCode};
 use hyper::body::Incoming;

@@ -17,7 +17,7 @@ use web::{PageUrl, Protocol, Timestamp, Validators};
 
 use crate::credentials::{REDACTED, Secrets};
 use crate::failure::FetchFailure;
-use crate::fetch::RequestContent;
+use crate::fetch::{RequestContent, RequestMethod};
 
 /// The header fields of every request.
 #[derive(Debug)]
@@ -58,26 +58,35 @@ impl RequestHeaders {
         if let Some(date) = &known.last_modified {
             headers.insert(IF_MODIFIED_SINCE, date.clone());
         }
-        if let Some(body) = &content.post {
+        if let RequestMethod::Post(body) = &content.method {
             headers.insert(CONTENT_LENGTH, body.len().into());
         }
         headers
     }
 }
 
-/// A request: its URL, its fields except `Host`, and the body of a POST.
+/// A request: its URL, its fields except `Host`, and its method with the body.
 #[derive(Clone, Copy)]
 pub(crate) struct Outgoing<'a> {
     pub(crate) url: &'a PageUrl,
     pub(crate) headers: &'a HeaderMap,
-    pub(crate) post: Option<&'a Bytes>,
+    pub(crate) method: &'a RequestMethod,
 }
 
 impl Outgoing<'_> {
     fn method(self) -> Method {
-        match self.post {
-            Some(_) => Method::POST,
-            None => Method::GET,
+        match self.method {
+            RequestMethod::Get => Method::GET,
+            RequestMethod::Head => Method::HEAD,
+            RequestMethod::Post(_) => Method::POST,
+        }
+    }
+
+    /// Returns the body; empty for a request without one.
+    fn body(self) -> Bytes {
+        match self.method {
+            RequestMethod::Get | RequestMethod::Head => Bytes::new(),
+            RequestMethod::Post(body) => body.clone(),
         }
     }
 }
@@ -87,10 +96,10 @@ pub(crate) fn request(
     outgoing: Outgoing<'_>,
     proxy_login: Option<HeaderValue>,
 ) -> Result<Request<Full<Bytes>>, FetchFailure> {
-    let Outgoing { url, headers, post } = outgoing;
+    let Outgoing { url, headers, .. } = outgoing;
     let uri =
         Uri::try_from(url.request().as_str()).map_err(|_not_a_uri| FetchFailure::Unaskable)?;
-    let mut request = Request::new(Full::new(post.cloned().unwrap_or_default()));
+    let mut request = Request::new(Full::new(outgoing.body()));
     *request.uri_mut() = uri;
     *request.method_mut() = outgoing.method();
     let fields = request.headers_mut();
@@ -117,7 +126,7 @@ fn host_field(url: &PageUrl) -> Result<HeaderValue, FetchFailure> {
 ///
 /// The value of a secret is replaced by [`REDACTED`]; a body is written as it was sent.
 pub(crate) fn written(outgoing: Outgoing<'_>, protocol: Protocol) -> Result<Vec<u8>, FetchFailure> {
-    let Outgoing { url, headers, post } = outgoing;
+    let Outgoing { url, headers, .. } = outgoing;
     let host = host_field(url)?;
     let host_last = url.as_url().scheme() == "https" && protocol != Protocol::Http2;
     let target = url.request_target();
@@ -135,7 +144,7 @@ pub(crate) fn written(outgoing: Outgoing<'_>, protocol: Protocol) -> Result<Vec<
         write_field(&mut head, "host", &host);
     }
     head.extend_from_slice(b"\r\n");
-    head.extend_from_slice(post.map_or(&[], |body| body));
+    head.extend_from_slice(&outgoing.body());
     Ok(head)
 }
 

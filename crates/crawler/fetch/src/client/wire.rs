@@ -46,6 +46,10 @@ pub(crate) struct Wire {
     incoming: Incoming,
     /// True if the next bytes sent begin a request.
     request_ended: bool,
+    /// True if the request is a HEAD: its response has no content (RFC 9110 section 9.3.2).
+    is_head: bool,
+    /// True if content followed the response to a HEAD. Then no other request is sent.
+    has_excess: bool,
     exchange: WireExchange,
 }
 
@@ -73,6 +77,8 @@ impl Wire {
             is_used: false,
             incoming: Incoming::Passing(BytesMut::new()),
             request_ended: true,
+            is_head: false,
+            has_excess: false,
             exchange: WireExchange::default(),
         }
     }
@@ -90,7 +96,9 @@ impl Wire {
         if !matches!(self.incoming, Incoming::Silence(_)) {
             self.exchange.begin();
             self.incoming = match &self.incoming {
-                Incoming::Passing(came) | Incoming::Chunks(came, _) if came.is_empty() => {
+                Incoming::Passing(came) | Incoming::Chunks(came, _)
+                    if came.is_empty() && !self.has_excess =>
+                {
                     Incoming::Silence(Box::pin(tokio::task::yield_now()))
                 }
                 _ => Incoming::Unasked,
@@ -122,7 +130,7 @@ impl Wire {
         };
         let mut has_ended = false;
         loop {
-            match head::next(came, searched, has_ended) {
+            match head::next(came, searched, has_ended || self.is_head) {
                 Next::Incomplete if !has_ended => {
                     has_ended = ready!(read_some(&mut *self.stream, context, came))? == 0;
                     if !has_ended {
@@ -135,10 +143,14 @@ impl Wire {
                 }
                 Next::Incomplete | Next::Foreign => break,
                 Next::Response(mended) => {
-                    let rest = came.split_off(mended.length);
+                    let mut rest = came.split_off(mended.length);
+                    if self.is_head {
+                        self.has_excess = !rest.is_empty();
+                        rest.clear();
+                    }
                     let mut bytes = BytesMut::from(&mended.head[..]);
                     self.exchange.locked().warnings.extend(mended.warnings);
-                    self.incoming = if mended.is_chunked {
+                    self.incoming = if mended.is_chunked && !self.is_head {
                         let mut lines = ChunkLines::new();
                         bytes.extend_from_slice(&self.exchange.mend(&mut lines, &rest));
                         Incoming::Chunks(bytes, lines)
@@ -229,7 +241,11 @@ impl Write for Wire {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let wire = self.get_mut();
+        let begins = wire.request_ended;
         ready!(wire.poll_begin(context))?;
+        if begins {
+            wire.is_head = bytes.starts_with(b"HEAD ");
+        }
         let sent = ready!(Pin::new(&mut *wire.stream).poll_write(context, bytes))?;
         wire.request_ended = bytes[..sent].ends_with(b"\r\n\r\n");
         Poll::Ready(Ok(sent))

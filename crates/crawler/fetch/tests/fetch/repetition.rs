@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytes::Bytes;
-use fetch::{Fetch, FetchFailure, FetchOptions, HttpFetch, RequestContent};
+use fetch::{Fetch, FetchFailure, FetchOptions, HttpFetch, RequestContent, RequestMethod};
 use http::HeaderMap;
 use tempfile::NamedTempFile;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -173,7 +173,7 @@ async fn a_request_whose_response_began_is_not_repeated() {
 #[tokio::test]
 async fn a_post_is_sent_once_on_a_connection_of_its_own() {
     let post = RequestContent {
-        post: Some(Bytes::new()),
+        method: RequestMethod::Post(Bytes::new()),
         ..RequestContent::default()
     };
     let sent = async |client: &HttpFetch, url: &PageUrl| {

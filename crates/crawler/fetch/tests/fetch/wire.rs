@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use fetch::{
-    Fetch, FetchFailure, FetchLimits, FetchOptions, HttpFetch, Refusal, RequestContent, SetupError,
+    Fetch, FetchFailure, FetchLimits, FetchOptions, HttpFetch, Refusal, RequestContent,
+    RequestMethod, SetupError,
 };
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -96,7 +97,7 @@ async fn a_post_is_archived_with_its_body_as_it_was_sent() {
     ];
     let content = RequestContent {
         fields: HeaderMap::from_iter(fields),
-        post: Some(Bytes::from_static(b"{\"q\":1}")),
+        method: RequestMethod::Post(Bytes::from_static(b"{\"q\":1}")),
     };
     let (known, whole) = (Validators::default(), |_status, _fields: &HeaderMap| true);
     let fetch = limited(FetchLimits::default());
@@ -793,4 +794,41 @@ fn a_setup_that_cannot_work_is_an_error() {
         HttpFetch::new(missing),
         Err(SetupError::CertificateFile { .. })
     ));
+}
+
+/// A response to HEAD has no content, even if its fields announce some (RFC 9110 section 9.3.2). A
+/// client that waits for it stalls until its limit of time.
+#[tokio::test]
+async fn the_response_to_a_head_ends_with_its_fields() {
+    for fields in [
+        "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
+        "HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
+        "HTTP/1.1 200 OK\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nextra",
+    ] {
+        let server = Server::answering(fields).await;
+        let content = RequestContent {
+            method: RequestMethod::Head,
+            ..RequestContent::default()
+        };
+        let (known, whole) = (Validators::default(), |_status, _fields: &HeaderMap| true);
+        let fetch = limited(FetchLimits::default());
+        for path in ["/1", "/2"] {
+            let url = server.url(path);
+            let exchange = fetch.request_for(&url, &known, &content, &whole).await;
+            let exchange = exchange.unwrap_or_else(|failure| panic!("{fields}: {failure}"));
+            assert_eq!((exchange.status, exchange.body.len()), (200, 0), "{fields}");
+            assert!(
+                !exchange.is_incomplete(),
+                "{fields}: {:?}",
+                exchange.warnings
+            );
+        }
+        let heads = server.heads();
+        assert!(
+            heads.iter().all(|head| head.starts_with("HEAD /")),
+            "{heads:?}"
+        );
+    }
 }

@@ -40,6 +40,7 @@ use super::links::{self, FailedUrls};
 /// The audit of a crawl.
 pub struct SiteAudit {
     archived: ArchivedPages,
+    directory: PathBuf,
     state: PathBuf,
     /// A directory for temporary files.
     scratch: PathBuf,
@@ -66,6 +67,7 @@ impl SiteAudit {
         limits.audit = true;
         Ok(Self {
             archived,
+            directory: directory.to_owned(),
             state: state.to_owned(),
             scratch: scratch.to_owned(),
         })
@@ -78,7 +80,7 @@ impl SiteAudit {
         let sitemaps = Sitemaps::read(sitemaps, &self.archived, &mut urls, &self.scratch)?;
         let mut gathered = Gathered {
             urls,
-            failed: FailedUrls::of_journal(&self.state)?,
+            failed: FailedUrls::of_crawl(&self.directory)?,
             pages: EntryLog::in_directory(&self.scratch)?,
             redirects: Redirects::in_directory(&self.scratch)?,
             titles: SharedTexts::of(Field::Title),

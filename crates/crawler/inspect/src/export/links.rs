@@ -8,32 +8,51 @@ use std::path::Path;
 use std::sync::Arc;
 
 use export::{BrokenLink, ExportFault, Value, Visits};
-use journal::{Fate, StoreFault, VisitRecord};
+use journal::{Fate, LinkChecks, LinkVerdict, StoreFault, VisitRecord};
+use settings::crawl_directory;
 use web::{Link, UrlKey};
 
 /// The URLs that could not be fetched, each with the status of the last response and the reason.
 pub struct FailedUrls(HashMap<UrlKey, (Option<u16>, Option<Arc<str>>)>);
 
 impl FailedUrls {
-    /// Reads the journal of the store in `state`. Equal reasons share memory.
-    pub fn of_journal(state: &Path) -> Result<Self, StoreFault> {
-        let (mut failed, mut reasons) = (HashMap::new(), HashSet::<Arc<str>>::new());
-        for visit in Visits::open(state, false)? {
-            let record = visit?.record;
-            if record.fate != Fate::Failed {
-                continue;
+    /// Reads the checked links and the journal of the crawl in `directory`. Equal reasons share
+    /// memory. A page that was visited does not fail, even if the
+    /// check of its link did before.
+    pub fn of_crawl(directory: &Path) -> Result<Self, StoreFault> {
+        let (mut failed, mut reasons) = (HashMap::new(), SharedReasons::default());
+        for check in LinkChecks::open(directory)? {
+            let check = check?;
+            if check.verdict == LinkVerdict::Broken {
+                let reason = check.reason.map(|reason| reasons.share(reason));
+                failed.insert(check.url.key(), (check.status, reason));
             }
-            let reason = record.reason_text().map(|reason| {
-                let known = reasons.get(&*reason).cloned();
-                known.unwrap_or_else(|| {
-                    let reason: Arc<str> = reason.into();
-                    reasons.insert(Arc::clone(&reason));
-                    reason
-                })
-            });
-            failed.insert(record.url.key(), (record.status, reason));
+        }
+        for visit in Visits::open(&crawl_directory::state(directory), false)? {
+            let record = visit?.record;
+            if record.fate == Fate::Failed {
+                let reason = record.reason_text().map(|reason| reasons.share(reason));
+                failed.insert(record.url.key(), (record.status, reason));
+            } else if record.fate.is_page() {
+                failed.remove(&record.url.key());
+            }
         }
         Ok(Self(failed))
+    }
+}
+
+/// Reasons, each in memory once.
+#[derive(Default)]
+struct SharedReasons(HashSet<Arc<str>>);
+
+impl SharedReasons {
+    fn share(&mut self, reason: String) -> Arc<str> {
+        if let Some(known) = self.0.get(&*reason) {
+            return Arc::clone(known);
+        }
+        let reason: Arc<str> = reason.into();
+        self.0.insert(Arc::clone(&reason));
+        reason
     }
 }
 

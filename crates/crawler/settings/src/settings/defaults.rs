@@ -52,6 +52,7 @@ impl Default for Settings {
             sitemap_from: None,
             sitemap_to: None,
             feeds: Switch::On,
+            check_links: false,
             max_pages: None,
             max_depth: None,
             max_time: None,

@@ -93,6 +93,11 @@ impl Settings {
                 "--since",
                 "only one machine has the archive of the earlier crawl: crawl on that machine",
             ),
+            (
+                self.check_links,
+                "--check-links",
+                "links come from the archive, of which each node has a part: crawl on one machine",
+            ),
         ];
         for (is_given, option, remedy) in refused {
             if is_given {

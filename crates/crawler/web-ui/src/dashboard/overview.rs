@@ -125,7 +125,7 @@ fn of(dashboard: &Dashboard, granted: Granted) -> Result<Html, Refusal> {
         let statistics = look.statistics;
         let counts = statistics.counts();
         let problems = Listing::PROBLEMS.into_iter();
-        let problems = problems.filter_map(|kind| Some((kind, kind.total(statistics)?)));
+        let problems = problems.filter_map(|kind| Some((kind, kind.total(look)?)));
         let newest = statistics.newest(Newest::Pages).take(caps::NEWEST);
         let frame = dashboard.frame(Tab::Overview, granted, look);
         let rates = match frame.state {

@@ -46,9 +46,9 @@ pub(crate) async fn show(
 fn of(dashboard: &Dashboard, granted: Granted, selection: &Selection) -> Result<Html, Refusal> {
     dashboard.look(|look| {
         let statistics = look.statistics;
-        let listed = selection.listed(statistics).into_iter();
+        let listed = selection.listed(look).into_iter();
         let listed = listed.map(|visit| gather::listed_url(visit, caps::ADDRESS));
-        let kinds = Listing::PROBLEMS.map(|kind| (kind, kind.total(statistics)));
+        let kinds = Listing::PROBLEMS.map(|kind| (kind, kind.total(look)));
         let of_failures = matches!(selection.kind, Listing::Failures | Listing::BrokenLinks);
         Html::of(&ProblemsPage {
             frame: dashboard.frame(Tab::Problems, granted, look),
@@ -56,7 +56,7 @@ fn of(dashboard: &Dashboard, granted: Granted, selection: &Selection) -> Result<
             kinds: kinds.into(),
             failures: of_failures.then(|| gather::report_counts(statistics.failure_kinds())),
             listed: listed.collect(),
-            is_whole: selection.is_whole(statistics),
+            is_whole: selection.is_whole(look),
             selection: Selection {
                 kind: selection.kind,
                 status: cut(&selection.status, caps::TEXT),

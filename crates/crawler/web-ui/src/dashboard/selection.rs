@@ -4,9 +4,10 @@ use std::cmp::Ordering;
 
 use journal::VisitRecord;
 use serde::Deserialize;
-use statistics::{CrawlStatistics, Newest, RecentVisit};
+use statistics::{Newest, RecentVisit};
 
 use crate::format::natural;
+use crate::live_statistics::Look;
 use crate::paging::encoded;
 use crate::report::gather::{is_gone, problem};
 
@@ -28,8 +29,8 @@ pub(crate) enum Listing {
 impl Listing {
     /// The kinds that need work, in the order of the view.
     pub(crate) const PROBLEMS: [Self; 5] = [
-        Self::Failures,
         Self::BrokenLinks,
+        Self::Failures,
         Self::Redirects,
         Self::Truncated,
         Self::NeedScripts,
@@ -86,13 +87,17 @@ impl Listing {
     }
 
     /// Returns the number of its visits; `None` if only the whole journal knows it.
-    pub(crate) fn total(self, statistics: &CrawlStatistics) -> Option<u64> {
+    pub(crate) fn total(self, look: &Look<'_>) -> Option<u64> {
+        let statistics = look.statistics;
         let all = statistics.total_of(self.newest());
         let newest = || statistics.newest(self.newest());
         match self {
             Self::Failures => Some(statistics.totals().failed),
             Self::BrokenLinks if all > newest().count() as u64 => None,
-            Self::BrokenLinks => Some(newest().filter(|visit| self.has(visit)).count() as u64),
+            Self::BrokenLinks => {
+                let visited = newest().filter(|visit| self.has(visit)).count() as u64;
+                Some(visited + look.links.counts().broken)
+            }
             _ => Some(all),
         }
     }
@@ -148,17 +153,23 @@ pub(crate) struct Selection {
 impl Selection {
     /// Returns the newest matching visits, sorted. The statistics remember a limited number of each
     /// kind of visit ([`Selection::is_whole`]).
-    pub(crate) fn listed<'a>(&self, statistics: &'a CrawlStatistics) -> Vec<&'a RecentVisit> {
-        let newest = statistics.newest(self.kind.newest());
+    pub(crate) fn listed<'a>(&self, look: &Look<'a>) -> Vec<&'a RecentVisit> {
+        let newest = look.statistics.newest(self.kind.newest());
         let mut listed: Vec<_> = newest.filter(|visit| self.matches(visit)).collect();
+        if self.kind == Listing::BrokenLinks {
+            let broken = look.links.newest_broken();
+            listed.extend(broken.filter(|link| self.has_parts(link)));
+        }
         listed.sort_by(|one, other| self.sort.compare(one, other));
         listed
     }
 
     /// Returns true if all visits of its kind are remembered, so that its list is whole.
-    pub(crate) fn is_whole(&self, statistics: &CrawlStatistics) -> bool {
-        let kind = self.kind.newest();
-        statistics.newest(kind).count() as u64 == statistics.total_of(kind)
+    pub(crate) fn is_whole(&self, look: &Look<'_>) -> bool {
+        let (kind, links) = (self.kind.newest(), look.links);
+        let has_links = self.kind != Listing::BrokenLinks
+            || links.newest_broken().count() as u64 == links.counts().broken;
+        has_links && look.statistics.newest(kind).count() as u64 == look.statistics.total_of(kind)
     }
 
     /// Returns true for a visit of its kind that its filters take.
@@ -167,6 +178,11 @@ impl Selection {
     }
 
     fn matches(&self, visit: &RecentVisit) -> bool {
+        self.kind.has(visit) && self.has_parts(visit)
+    }
+
+    /// Returns true if the filters take a visit or a broken link of the kind.
+    fn has_parts(&self, visit: &RecentVisit) -> bool {
         let status = self.status.trim().trim_end_matches(['x', 'X']);
         let has_status = match visit.status {
             _ if status.is_empty() => true,
@@ -182,7 +198,6 @@ impl Selection {
         has_status
             && contains(host, &self.host)
             && (self.reason.trim().is_empty() || contains(&problem(visit), &self.reason))
-            && self.kind.has(visit)
     }
 
     /// Returns the address of its CSV.

@@ -5,7 +5,9 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use journal::{Fate, ReasonKind, Record, VisitRecord};
-use statistics::{CrawlStatistics, HostStatistics, NameCounts, Newest, RecentVisit};
+use statistics::{
+    CrawlStatistics, HostStatistics, LinkStatistics, NameCounts, Newest, RecentVisit,
+};
 use store::{PatternReport, PatternState};
 use web::UrlKey;
 
@@ -390,6 +392,16 @@ impl BrokenLinkCollector {
             }
             // Nothing else ends a visit.
             _ => {}
+        }
+    }
+
+    /// Adds broken links out of scope.
+    pub fn add_checked(&mut self, links: &LinkStatistics) {
+        self.total += links.counts().broken;
+        for broken in links.newest_broken() {
+            if self.listed.len() < caps::BROKEN_LINKS {
+                self.listed.insert(broken.key, in_report(broken));
+            }
         }
     }
 

@@ -215,6 +215,37 @@ async fn failures_are_listed_with_the_page_that_links_to_them_and_filtered() {
 }
 
 #[tokio::test]
+async fn broken_links_out_of_scope_are_listed_with_the_visits_and_filtered() {
+    let crawl = CrawlFixture::saying("x");
+    let line = |url: &str, verdict: &str, status: u16| {
+        format!(
+            "{{\"url\":\"{url}\",\"verdict\":\"{verdict}\",\"method\":\"GET\",\"status\":{status},\
+             \"checked_at\":\"2026-11-20T18:24:55.120Z\",\"linked_from\":\"{UNIQUE}\"}}\n"
+        )
+    };
+    let lines = [
+        line("http://far.test/gone", "broken", 404),
+        line("http://far.test/fine", "ok", 200),
+    ];
+    std::fs::write(crawl.path("link-checks.jsonl"), lines.concat()).unwrap();
+    let served = Served::of(crawl).await;
+    for (question, is_listed) in [("", true), ("&status=404", true), ("&host=site", false)] {
+        let target = format!("/problems?kind=broken-links{question}");
+        let text = served.get(&target).await.text();
+        assert_eq!(
+            text.contains("http://far.test/gone"),
+            is_listed,
+            "{question}: {text}"
+        );
+        assert!(!text.contains("http://far.test/fine"), "{text}");
+    }
+    let failures = served.get("/problems?kind=failures").await.text();
+    assert!(!failures.contains("http://far.test/gone"), "{failures}");
+    let overview = served.get("/").await.text();
+    assert!(overview.contains("Broken links"), "{overview}");
+}
+
+#[tokio::test]
 async fn the_overview_lists_the_newest_pages_and_its_tiles_are_links() {
     let served = Served::of(CrawlFixture::saying("x")).await;
     let page = served.get("/").await;

@@ -30,6 +30,7 @@ pub(super) fn explain(error: &Fault, settings: &Settings) -> CommandError {
         | Fault::Sink(_)
         | Fault::Reserve(_)
         | Fault::Spool(_)
+        | Fault::Links(_)
         | Fault::Topic(_) => remedy_of(error, &settings.out),
     };
     fault(error).with_remedy(remedy)

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crawl::{CrawlContext, Fault, Finish, Limits, Stop};
 use indicatif::ProgressBar;
-use inspect::report;
+use inspect::{link_check, report};
 use messages::{CommandError, say};
 use settings::seeds::Seeds;
 use settings::values::Share;
@@ -96,6 +96,8 @@ struct EndedCrawl {
     before: FrontierStats,
     started: Instant,
     result: Result<Finish, Fault>,
+    /// Result of the check of links.
+    links: Result<(), CommandError>,
 }
 
 impl<'a> SessionStart<'a> {
@@ -286,10 +288,17 @@ impl Session<'_> {
     /// Runs the crawl's loop, and the tasks that accompany it.
     async fn run(&self, crawl: AssembledCrawl, watchers: Watchers, started: Instant) -> EndedCrawl {
         let context = Arc::clone(&crawl.context);
-        let limits = limits(&self.settings, crawl.list.took + started.elapsed());
+        let took = crawl.list.took;
+        let limits = limits(&self.settings, took + started.elapsed());
         let before = context.frontier.stats();
         let tasks = self.begin_tasks(crawl, watchers);
-        let result = run_on_a_worker(&context, limits, self.stop.clone()).await;
+        let mut result = run_on_a_worker(&context, limits, self.stop.clone()).await;
+        let mut links = Ok(());
+        if self.settings.check_links && matches!(result, Ok(Finish::Exhausted)) {
+            let limits = self::limits(&self.settings, took + started.elapsed());
+            let checking = link_check::run(&context, &self.settings.out, limits, self.stop.clone());
+            links = checking.await.map(|finish| result = Ok(finish));
+        }
         // Wait for these tasks: some keep the store open.
         for task in tasks {
             task.abort();
@@ -300,6 +309,7 @@ impl Session<'_> {
             before,
             started,
             result,
+            links,
         }
     }
 

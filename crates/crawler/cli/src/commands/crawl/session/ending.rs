@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use crawl::{Fault, Finish};
-use journal::StoreFault;
+use journal::{LinkChecks, StoreFault};
 use messages::{CommandError, counted, fault, warn};
 use settings::crawl_directory;
 use setup::features;
@@ -74,6 +74,7 @@ impl Session<'_> {
         let finished = finished.map_or("fault", |finish| finish.as_str());
         let took = crawl.started.elapsed();
         let mut summary = Summary::new(finished, &crawl.before, context, took);
+        summary.links = LinkChecks::counts(&self.settings.out)?;
         let state = crawl_directory::state(&self.settings.out);
         // The state of a shared crawl is in its store.
         let state = self.name.is_none().then_some(&*state);
@@ -125,6 +126,6 @@ impl Session<'_> {
                 return Err(explain(&gone.unwrap_or(error), &self.settings));
             }
         };
-        kept.map(|()| SessionEnd::Finished(code))
+        kept.and(crawl.links).map(|()| SessionEnd::Finished(code))
     }
 }
