@@ -84,7 +84,7 @@ pub fn of_hosts(
         command: "crawler status --hosts --format csv",
     };
     let lines = hosts::lines(statistics, settings).into_iter();
-    let mut write = || {
+    let write = || {
         let mut list = List::begin(ListForm::Csv, hosts::COLUMNS, &mut out)?;
         for line in lines.filter(|line| line.host.contains(letters)) {
             list.write(&line, |_| Ok(()))?;

@@ -181,7 +181,6 @@ const STYLE: &str = concat!(
 #[template(path = "series.html")]
 struct SeriesPage<'a> {
     style: Style,
-    linked: bool,
     title: &'a str,
     /// Newest first.
     crawls: Vec<&'a ComparedCrawl>,
@@ -218,7 +217,6 @@ impl SeriesReport {
         pairs.reverse();
         let page = SeriesPage {
             style: Style(STYLE),
-            linked: false,
             title: &self.title,
             crawls: self.crawls.iter().rev().collect(),
             pairs,

@@ -83,10 +83,11 @@ impl ChangedWords {
         format!("{added} {words} added, {removed} removed")
     }
 
-    /// Cuts a piece, and notes that it was cut.
+    /// Cuts a piece on one line, and notes that it was cut.
     fn cut(&mut self, text: &str, room: usize) -> String {
-        let shown = cut(text, room.min(caps::PIECE));
-        self.is_cut |= shown != text;
+        let line = text.replace(char::is_whitespace, " ");
+        let shown = cut(&line, room.min(caps::PIECE));
+        self.is_cut |= shown != line;
         shown
     }
 }
