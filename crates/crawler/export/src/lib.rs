@@ -4,8 +4,9 @@
 //! link, [`TEXTS`] one for the text of each page, with its [`QualitySignals`], [`SIGNATURES`] one
 //! for the signature of each page that can be compared. A [`TableWriter`] writes the records of a
 //! table in a [`Form`]: JSON lines, CSV, Parquet or Excel; an [`AuditWriter`] writes the tables of
-//! an audit at the same time. A [`List`] has the items of other commands. An output file is a [`WholeFile`], which gets its name once it is
-//! complete, or one of the [`Parts`] of a directory; text may be [`Packed`].
+//! an audit at the same time. A [`List`] has the items of other commands. An output file is a
+//! [`WholeFile`], which gets its name once it is complete, or one of the [`Parts`] of a directory;
+//! text may be [`Packed`].
 //! `docs/formats/export.md` documents the columns; their names and order are a contract.
 //!
 //! Only this crate uses the crates `parquet` and `rust_xlsxwriter`.

@@ -4,6 +4,7 @@
 //! values. Memory does not grow with the number of items: a workbook waits in temporary files
 //! (`TMPDIR`).
 
+use std::borrow::Cow;
 use std::io::{self, Seek, Write};
 
 use serde::Serialize;
@@ -84,7 +85,10 @@ impl<'o> List<'o> {
             }
             Writing::Csv(csv) => {
                 let item = json(item)?;
-                let fields = self.columns.iter().map(|column| field(&item[*column]));
+                let fields = self
+                    .columns
+                    .iter()
+                    .map(|column| field(&item[*column], csv_text));
                 Ok(csv.write_record(fields)?)
             }
             Writing::Xlsx(workbook, _) => {
@@ -139,12 +143,16 @@ fn json(item: &impl Serialize) -> io::Result<Json> {
     Ok(serde_json::from_slice(&serde_json::to_vec(item)?)?)
 }
 
-/// Returns the field of CSV for a value. The items of a list are separated by spaces.
-fn field(value: &Json) -> String {
+/// Returns the text of a value, by `texts` for its texts. The items of a list are separated by
+/// spaces.
+fn field(value: &Json, texts: fn(&str) -> Cow<'_, str>) -> String {
     match value {
         Json::Null => String::new(),
-        Json::String(text) => csv_text(text).into_owned(),
-        Json::Array(items) => items.iter().map(field).collect::<Vec<_>>().join(" "),
+        Json::String(text) => texts(text).into_owned(),
+        Json::Array(items) => {
+            let items = items.iter().map(|item| field(item, texts));
+            items.collect::<Vec<_>>().join(" ")
+        }
         other => other.to_string(),
     }
 }
@@ -160,7 +168,9 @@ fn begin_workbook(names: &[&'static str], first: &[&Json]) -> io::Result<Box<Wor
 }
 
 fn write_row(workbook: &mut Workbook, items: &[&Json]) -> io::Result<()> {
-    let texts: Vec<String> = items.iter().map(|item| plain(item)).collect();
+    // A text cell needs no mark against formulas.
+    let texts = items.iter().map(|item| field(item, |text| text.into()));
+    let texts: Vec<String> = texts.collect();
     let fields = items.iter().zip(&texts).map(|(item, text)| match item {
         Json::Null => None,
         Json::Bool(value) => Some(Value::Bool(*value)),
@@ -172,15 +182,6 @@ fn write_row(workbook: &mut Workbook, items: &[&Json]) -> io::Result<()> {
     });
     let fields: Vec<Option<Value<'_>>> = fields.collect();
     workbook.write(0, &fields).map_err(of_export)
-}
-
-/// Returns the text of a cell, which no program interprets as a formula.
-fn plain(value: &Json) -> String {
-    match value {
-        Json::String(text) => text.clone(),
-        Json::Array(items) => items.iter().map(plain).collect::<Vec<_>>().join(" "),
-        other => other.to_string(),
-    }
 }
 
 fn of_export(fault: ExportFault) -> io::Error {

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use corpus::is_standard_input;
 use messages::{CommandError, pasted, usage};
 
-use crate::Settings;
 use crate::input;
+use crate::settings::Settings;
 
 /// Maximum size of a file that is recognised as settings, in bytes.
 const MAX_SETTINGS: u64 = 1 << 20;

@@ -13,7 +13,7 @@ use web::Timestamp;
 
 use self::words::ChangedPiece;
 pub use self::words::ChangedWords;
-use crate::charts::{Column, Part, Plot, columns};
+use crate::charts::{Column, Part, Plot, columns, part};
 use crate::format::{self, cut};
 use crate::report::Style;
 use crate::{caps, filters};
@@ -148,27 +148,12 @@ struct Pair<'a> {
 }
 
 const PARTS: [Part; 4] = [
-    Part {
-        class: "s-unique",
-        name: "new",
-    },
-    Part {
-        class: "s-changed",
-        name: "changed",
-    },
-    Part {
-        class: "s-exact",
-        name: "moved",
-    },
-    Part {
-        class: "s-failed",
-        name: "gone",
-    },
+    part("s-unique", "new"),
+    part("s-changed", "changed"),
+    part("s-exact", "moved"),
+    part("s-failed", "gone"),
 ];
-const PAGES: [Part; 1] = [Part {
-    class: "s-excluded",
-    name: "pages",
-}];
+const PAGES: [Part; 1] = [part("s-excluded", "pages")];
 /// Maximum number of labels of the horizontal scale, for which the narrowest screen has room.
 const LABELS: usize = 4;
 
@@ -198,31 +183,32 @@ impl SeriesReport {
     /// The writer's own.
     pub fn write_html(&self, out: &mut impl io::Write) -> io::Result<()> {
         let mut pairs = self.pairs();
-        let has_unknown = pairs.iter().any(|pair| pair.changes.unknown > 0);
-        let changes_plot = plot(
-            "Changes from crawl to crawl",
-            "One column per crawl: new, changed, moved and gone pages, stacked. The table of \
-             crawls contains the numbers.",
-            &PARTS,
-            pairs
-                .iter()
-                .map(|pair| (pair.crawl, pair.changes.numbers())),
-        );
-        let pages_plot = plot(
-            "Pages per crawl",
-            "One column per crawl: its pages. The table of crawls contains the numbers.",
-            &PAGES,
-            self.crawls.iter().map(|crawl| (crawl, vec![crawl.pages])),
-        );
         pairs.reverse();
         let page = SeriesPage {
             style: Style(STYLE),
             title: &self.title,
             crawls: self.crawls.iter().rev().collect(),
+            has_unknown: pairs.iter().any(|pair| pair.changes.unknown > 0),
             pairs,
-            changes_plot,
-            pages_plot,
-            has_unknown,
+            changes_plot: self.plot(
+                "Changes from crawl to crawl",
+                "One column per crawl: new, changed, moved and gone pages, stacked. The table of \
+                 crawls contains the numbers.",
+                &PARTS,
+                |crawl| {
+                    crawl
+                        .changes
+                        .as_ref()
+                        .map(CrawlChanges::numbers)
+                        .unwrap_or_default()
+                },
+            ),
+            pages_plot: self.plot(
+                "Pages per crawl",
+                "One column per crawl: its pages. The table of crawls contains the numbers.",
+                &PAGES,
+                |crawl| vec![crawl.pages],
+            ),
         };
         page.write_into(out)
     }
@@ -240,27 +226,24 @@ impl SeriesReport {
         });
         pairs.collect()
     }
-}
 
-/// Draws a column per crawl, with at most [`LABELS`] dates below.
-fn plot<'a>(
-    title: &str,
-    description: &str,
-    parts: &[Part],
-    crawls: impl Iterator<Item = (&'a ComparedCrawl, Vec<u64>)>,
-) -> Plot {
-    let drawn = crawls.map(|(crawl, values)| Column {
-        label: crawl.date(),
-        values,
-    });
-    let drawn: Vec<Column> = drawn.collect();
-    columns(
-        title,
-        description,
-        parts,
-        &drawn,
-        drawn.len().div_ceil(LABELS),
-    )
+    /// Draws a column per crawl, with at most [`LABELS`] dates below.
+    fn plot(
+        &self,
+        title: &str,
+        description: &str,
+        parts: &[Part],
+        values: impl Fn(&ComparedCrawl) -> Vec<u64>,
+    ) -> Plot {
+        let crawls = self.crawls.iter();
+        let drawn = crawls.map(|crawl| Column {
+            label: crawl.date(),
+            values: values(crawl),
+        });
+        let drawn: Vec<Column> = drawn.collect();
+        let every = drawn.len().div_ceil(LABELS);
+        columns(title, description, parts, &drawn, every)
+    }
 }
 
 /// Shortens the dates of a scale to month and day: `11-23`.

@@ -270,7 +270,7 @@ pub const FOREIGN: &[ForeignName] = &[
     ),
     row(
         &["--set", "-s", "-a"],
-        "every setting is an option of its own, such as --delay 2s, or a key of a file for --config",
+        "every setting is an option of its own, such as --delay 2s; --config reads a file",
     ),
 ];
 
