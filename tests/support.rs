@@ -277,8 +277,8 @@ const TABLES: [&str; 19] = [
     "why",
 ];
 
-/// Returns the arguments of a command; without `--format` or `--html`, a command that prints a table gets
-/// `--format json`, because tests read values.
+/// Returns the arguments of a command; without `--format` or `--html`, a command that prints a
+/// table gets `--format json`, because tests read values.
 fn with_json(arguments: &[impl AsRef<str>]) -> Vec<String> {
     let arguments = arguments
         .iter()
