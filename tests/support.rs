@@ -277,8 +277,8 @@ const TABLES: [&str; 19] = [
     "why",
 ];
 
-/// Returns the arguments of a command; without `--format`, a command that prints a table gets
-/// `--format json`, because tests read values.
+/// Returns the arguments of a command; without `--format` or `--html`, a command that prints a
+/// table gets `--format json`, because tests read values.
 fn with_json(arguments: &[impl AsRef<str>]) -> Vec<String> {
     let arguments = arguments
         .iter()
@@ -290,7 +290,7 @@ fn with_json(arguments: &[impl AsRef<str>]) -> Vec<String> {
     if prints_a_table
         && !arguments
             .iter()
-            .any(|argument| argument.starts_with("--format"))
+            .any(|argument| argument.starts_with("--format") || argument == "--html")
     {
         arguments.splice(1..1, ["--format", "json"].map(str::to_owned));
     }

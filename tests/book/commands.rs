@@ -46,7 +46,7 @@ const RUN: [(&str, &[&str]); 25] = [
     ("guide/files.md", &[DIR, CORPUS, FILES]),
     ("guide/focus.md", &[TIDES]),
     ("guide/foreign-archives.md", &[DIR, ARCHIVES]),
-    ("guide/not-archived.md", &[DIR, MONDAY, PAIR]),
+    ("guide/not-archived.md", &[DIR, MONDAY, PAIR, WEEKLY]),
     ("guide/limits.md", &[]),
     ("guide/links.md", &[PAGE]),
     ("guide/queries.md", &["cp -r $CRAWL crawl", CORPUS, QUERIES]),
@@ -74,6 +74,8 @@ const RUN: [(&str, &[&str]); 25] = [
 const DIR: &str = "cp -r $CRAWL DIR";
 /// Makes the crawl that the pages call `monday`.
 const MONDAY: &str = "cp -r $CRAWL monday";
+/// Makes the first crawl of a weekly series.
+const WEEKLY: &str = "mkdir weekly; cp -r $CRAWL weekly/2020-01-06";
 /// Makes the crawl that the pages call `tuesday`.
 const TUESDAY: &str = "cp -r $CRAWL tuesday";
 

@@ -286,3 +286,29 @@ fn commands_on_a_crawl_refuse_a_directory_without_one() {
             .assert_error(2, directory);
     }
 }
+
+/// `crawler dedup settings.toml` compared the file with nothing: "1 documents, 1 unique".
+#[test]
+fn settings_as_the_only_document_are_refused_and_other_toml_is_a_text() {
+    let crawl = Crawl::bare();
+    crawl.write("settings.toml", "delay = \"2s\"\nmax-pages = 10\n");
+    crawl.write("other.toml", "delay = \"2s\"\nmax-pages = 20\n");
+    crawl.write("Cargo.toml", "[package]\nname = \"a\"\n");
+    let refused = crawl.run_command(&["dedup", "settings.toml"]);
+    refused.assert_error(
+        2,
+        "settings.toml contains settings of a crawl, not documents",
+    );
+    assert!(
+        refused.errors.contains("`crawler --config settings.toml`"),
+        "{refused:?}"
+    );
+    for documents in [
+        &["Cargo.toml"][..],
+        &["settings.toml", "other.toml"],
+        &["."],
+    ] {
+        let run = crawl.run_command(&[&["dedup"], documents].concat());
+        assert_eq!(run.code, Some(0), "{documents:?}: {run:?}");
+    }
+}

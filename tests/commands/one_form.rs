@@ -1,5 +1,6 @@
 //! The form of outputs: tables for people wherever they go, JSON and CSV for programs.
 
+use calamine::{Reader, Xlsx};
 use serde_json::Value;
 use testkit::{Reply, Server, Site};
 
@@ -313,5 +314,78 @@ fn the_summary_is_coloured_by_its_result_and_no_line_is_wider_than_80_columns() 
                 assert!(fits || line.contains(long), "{line}");
             }
         }
+    }
+}
+
+/// Returns the rows of a workbook's first sheet as texts.
+fn rows(crawl: &Crawl, name: &str) -> Vec<Vec<String>> {
+    let path = crawl.directory().join(name);
+    let mut book: Xlsx<_> = calamine::open_workbook(path).expect("it is a workbook");
+    let sheet = book.worksheet_range_at(0).expect("it has a sheet");
+    let sheet = sheet.expect("the sheet can be read");
+    let texts = sheet
+        .rows()
+        .map(|row| row.iter().map(ToString::to_string).collect());
+    texts.collect()
+}
+
+/// Returns the cell for a field of CSV: a number without needless digits, or a text without the
+/// mark against formulas.
+fn cell(field: &str) -> String {
+    match field.parse::<f64>() {
+        Ok(number) => number.to_string(),
+        Err(_) => field.strip_prefix('\'').unwrap_or(field).to_owned(),
+    }
+}
+
+#[test]
+fn every_list_is_a_workbook_with_the_rows_of_its_csv() {
+    let server = site();
+    let crawl = crawled(&server);
+    shell(&crawl, "cp -r crawl other");
+    for (number, command) in LISTS.iter().enumerate() {
+        let command = command.replace("http://forms.test/", &server.url(HOST, "/"));
+        let name = format!("{number}.xlsx");
+        let written = shell(&crawl, &format!("crawler {command} --output {name}"));
+        assert_eq!(written.code, Some(0), "{command}: {written:?}");
+        assert!(
+            written.errors.contains(&format!("wrote {name}: a list")),
+            "{written:?}"
+        );
+        let csv = shell(&crawl, &format!("crawler {command} --format csv")).output;
+        let mut csv = csv::ReaderBuilder::new()
+            .has_headers(false)
+            .from_reader(csv.as_bytes());
+        let expected = csv.records().map(|record| {
+            let record = record.expect("it is CSV");
+            record.iter().map(cell).collect::<Vec<_>>()
+        });
+        assert_eq!(
+            rows(&crawl, &name),
+            expected.collect::<Vec<_>>(),
+            "{command}"
+        );
+    }
+    let piped = "crawler skipped crawl --format xlsx > piped.xlsx";
+    assert_eq!(shell(&crawl, piped).code, Some(0));
+    let skipped = shell(
+        &crawl,
+        "crawler skipped crawl --output skipped.csv; cat skipped.csv",
+    );
+    assert!(skipped.output.starts_with("url,why,"), "{skipped:?}");
+    assert_eq!(
+        rows(&crawl, "piped.xlsx").len(),
+        skipped.output.lines().count()
+    );
+}
+
+#[test]
+fn a_result_that_is_not_a_list_is_no_workbook() {
+    let server = site();
+    let crawl = crawled(&server);
+    for arguments in [&["--format", "xlsx"][..], &["--output", "status.json"]] {
+        let arguments = [&["status", "crawl"], arguments].concat();
+        let words = "status without --hosts does not print a list";
+        crawl.run_command(&arguments).assert_error(2, words);
     }
 }

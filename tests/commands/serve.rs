@@ -188,7 +188,7 @@ fn on_a_terminal_the_dashboard_stays_after_the_crawl_and_shows_its_end() {
 }
 
 #[test]
-fn failures_are_downloaded_as_csv_and_packed_pages_have_their_source() {
+fn failures_and_hosts_are_downloaded_as_csv_and_packed_pages_have_their_source() {
     let server = Server::spawn_thread(Site::new(|request| match request.path() {
         "/0" => {
             let links = page(0, &["/gone", "/error"]);
@@ -216,6 +216,12 @@ fn failures_are_downloaded_as_csv_and_packed_pages_have_their_source() {
     assert_eq!(all.lines().count(), 3, "{all}");
     let source = browser.get(&format!("/page?url={start}")).text();
     assert!(source.contains("<title>Page 0</title>"), "{source}");
+    let hosts = browser.get("/hosts.csv");
+    assert!(hosts.head.contains("filename=\"hosts.csv\""), "{hosts:?}");
+    let listed = crawl.run_command(&["status", "crawl", "--hosts", "--format", "csv"]);
+    assert_eq!(hosts.body, listed.output);
+    let others = browser.get("/hosts.csv?q=elsewhere").body;
+    assert_eq!(others.lines().count(), 1, "{others}");
     end(serving);
 }
 

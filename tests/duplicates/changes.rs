@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
+use scraper::{Html, Selector};
 use serde_json::Value;
 use testkit::{Reply, Request, Server};
 
@@ -367,4 +368,80 @@ fn crawls_that_cannot_be_compared_are_refused_with_the_reason() {
     first
         .run_command(&["changes", &out])
         .assert_error(2, "<NEW>");
+}
+
+/// Returns the texts of the elements that a selector finds.
+fn texts(page: &Html, selector: &str) -> Vec<String> {
+    let selector = Selector::parse(selector).expect(selector);
+    let found = page.select(&selector);
+    let texts = found.map(|element| element.text().collect::<String>());
+    texts.map(|text| text.trim().to_owned()).collect()
+}
+
+#[test]
+fn a_page_compares_all_crawls_of_a_series_in_the_order_of_time() {
+    let (server, day) = serve_by_day(manual);
+    let first = crawl(&server);
+    first.complete();
+    day.store(1, Ordering::SeqCst);
+    let second = crawl(&server).with(&["--since", &path(&first)]);
+    second.complete();
+    let third = crawl(&server).with(&["--since", &path(&second)]);
+    third.complete();
+    // In the wrong order, as `monday/ tuesday/ …` are in the order of the alphabet.
+    let [one, two, three] = [&third, &first, &second].map(path);
+    let run = third.run_command(&["changes", &one, &two, &three, "--html", "week.html"]);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    assert!(
+        run.errors
+            .contains("wrote week.html: the changes of 3 crawls"),
+        "{run:?}"
+    );
+    let page = std::fs::read_to_string(third.directory().join("week.html"));
+    let page = Html::parse_document(&page.expect("the page was written"));
+    assert_eq!(texts(&page, "h1"), [HOST]);
+    let rows = texts(&page, "#crawls tbody tr");
+    let directories = texts(&page, "#crawls tbody small");
+    assert_eq!(directories, [path(&third), path(&second), path(&first)]);
+    let cells = |row: usize| texts(&page, &format!("#crawls tbody tr:nth-child({row}) td"));
+    assert_eq!(cells(1), ["13", "0", "0", "0", "0", "13", "2"], "{rows:?}");
+    assert_eq!(cells(2), ["13", "1", "6", "1", "1", "5", "2"], "{rows:?}");
+    assert_eq!(cells(3).len(), 3, "{rows:?}");
+    assert_eq!(texts(&page, "#new-1 .url"), [server.url(HOST, "/new")]);
+    let moved = texts(&page, "#moved-1 .url");
+    let old = format!("from {}", server.url(HOST, "/old"));
+    assert_eq!(moved, [server.url(HOST, "/moved"), old]);
+    assert_eq!(texts(&page, "#gone-1 .reason"), ["HTTP status 404"]);
+    assert_eq!(texts(&page, "#changed-1 .url").len(), 6);
+    assert!(
+        texts(&page, "ins").is_empty(),
+        "only the newest crawl has words"
+    );
+
+    let run = second.run_command(&["changes", &two, &three, "--html", "-"]);
+    let page = Html::parse_document(&run.output);
+    assert_eq!(texts(&page, "#changed-1 ins"), [CORRECTION; 4]);
+    let summaries = texts(&page, "#changed-1 details summary");
+    assert_eq!(summaries, ["8 words added, 0 removed"; 4]);
+}
+
+#[test]
+fn wrong_crawls_of_a_page_are_refused_by_name() {
+    let server = serve_by_day(manual).0;
+    let crawl = crawl(&server);
+    crawl.complete();
+    crawl.write("week.html", "");
+    for (arguments, words) in [
+        (&["crawl", "week.html", "--html", "-"][..], "week.html"),
+        (&["crawl", "crawl", "--html", "-"], "is named twice"),
+        (&["crawl", "crawl", "crawl"], "--html"),
+        (&["crawl", "crawl", "--html", "-", "--diff"], "--diff"),
+    ] {
+        let arguments = [&["changes"], arguments].concat();
+        crawl.run_command(&arguments).assert_error(2, words);
+    }
+    let many = [&["changes"][..], &["crawl"; 51], &["--html", "-"]].concat();
+    crawl
+        .run_command(&many)
+        .assert_error(2, "at most 50 crawls, got 51 crawls");
 }

@@ -5,13 +5,16 @@
 //! [`crate::terminal`]).
 
 use std::io::{self, IsTerminal, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use bytesize::ByteSize;
-use clap::ValueEnum;
+use clap::{Args, ValueEnum};
+use corpus::is_standard_input;
+use disk::OutputFile;
+use export::{List, ListForm};
 use messages::{CommandError, fault, printable, say, usage};
 use serde::Serialize;
-use serde_json::Value;
+use settings::input::unwritable;
 use web::Escaping;
 
 use crate::terminal::{COLOURS, has_colours};
@@ -34,108 +37,92 @@ pub(crate) enum ListFormat {
     Json,
     /// Comma-separated values with a header line, for spreadsheets
     Csv,
+    /// An Excel workbook
+    Xlsx,
 }
 
-impl ListFormat {
+/// The form of a list, and its destination.
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    /// Form of the output, also in a pipe [default: by the name of FILE (.csv, .json, .xlsx), else
+    /// table]
+    #[arg(long, value_name = "FORM")]
+    format: Option<ListFormat>,
+    /// Write to this file instead of standard output (-), whole or not at all
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+impl ListArgs {
+    /// Returns the form, by default that of the file's extension.
+    pub(crate) fn form(&self) -> ListForm {
+        let extension = self.output.as_deref().and_then(Path::extension);
+        let by_name = extension
+            .and_then(|extension| ListFormat::from_str(&extension.to_string_lossy(), true).ok());
+        match self.format.or(by_name) {
+            None | Some(ListFormat::Table) => ListForm::Table,
+            Some(ListFormat::Json) => ListForm::Json,
+            Some(ListFormat::Csv) => ListForm::Csv,
+            Some(ListFormat::Xlsx) => ListForm::Xlsx,
+        }
+    }
+
+    /// Returns true if each item must be a row of columns.
+    pub(crate) fn needs_rows(&self) -> bool {
+        matches!(self.form(), ListForm::Csv | ListForm::Xlsx)
+    }
+
     /// Returns the form for the result of `what`, which is not a list.
-    pub(crate) fn without_csv(self, what: &str) -> Result<Format, CommandError> {
-        match self {
-            Self::Table => Ok(Format::Table),
-            Self::Json => Ok(Format::Json),
-            Self::Csv => {
-                let error = usage(format!("{what} does not print a list, which CSV needs"));
-                Err(error.with_remedy("use --format json"))
-            }
+    pub(crate) fn without_list(&self, what: &str) -> Result<Format, CommandError> {
+        match (self.form(), &self.output) {
+            (ListForm::Table, None) => Ok(Format::Table),
+            (ListForm::Json, None) => Ok(Format::Json),
+            _ => Err(usage(format!(
+                "{what} does not print a list, which CSV, Excel and --output need"
+            ))
+            .with_remedy("use --format json")),
         }
     }
 }
 
-/// A list in its form.
-pub(crate) struct List<'o> {
-    form: ListForm<'o>,
-    /// Columns of CSV: fields of the JSON objects.
-    columns: &'static [&'static str],
-}
-
-enum ListForm<'o> {
-    Table(&'o mut dyn Write),
-    Json(&'o mut dyn Write),
-    Csv(Box<csv::Writer<&'o mut dyn Write>>),
-}
-
-impl<'o> List<'o> {
-    pub(crate) fn begin(
-        format: ListFormat,
-        columns: &'static [&'static str],
-        out: &'o mut dyn Write,
-    ) -> io::Result<Self> {
-        let form = match format {
-            ListFormat::Table => ListForm::Table(out),
-            ListFormat::Json => ListForm::Json(out),
-            ListFormat::Csv => {
-                let mut csv = csv::Writer::from_writer(out);
-                csv.write_record(columns)?;
-                ListForm::Csv(Box::new(csv))
-            }
-        };
-        Ok(Self { form, columns })
-    }
-
-    /// Writes an item: as JSON, as a row of CSV, or for people by `table`.
-    pub(crate) fn write<T: Serialize>(
-        &mut self,
-        item: &T,
-        table: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-    ) -> io::Result<()> {
-        match &mut self.form {
-            ListForm::Table(out) => table(out),
-            ListForm::Json(out) => json_line(out, item),
-            ListForm::Csv(csv) => {
-                // Through the text, so that numbers have the digits of `--format json`.
-                let item: Value = serde_json::from_slice(&serde_json::to_vec(item)?)?;
-                let fields = self.columns.iter().map(|column| field(&item[*column]));
-                Ok(csv.write_record(fields)?)
-            }
-        }
-    }
-
-    /// Writes a line that only people need: a heading, or a sum.
-    pub(crate) fn line(&mut self, line: &str) -> io::Result<()> {
-        match &mut self.form {
-            ListForm::Table(out) => writeln!(out, "{line}"),
-            ListForm::Json(_) | ListForm::Csv(_) => Ok(()),
-        }
-    }
-
-    pub(crate) fn end(self) -> io::Result<()> {
-        match self.form {
-            ListForm::Csv(mut csv) => csv.flush(),
-            ListForm::Table(_) | ListForm::Json(_) => Ok(()),
-        }
-    }
-}
-
-/// Returns the field of CSV for a value. The items of a list are separated by spaces.
-fn field(value: &Value) -> String {
-    match value {
-        Value::Null => String::new(),
-        Value::String(text) => export::csv_text(text).into_owned(),
-        Value::Array(items) => items.iter().map(field).collect::<Vec<_>>().join(" "),
-        other => other.to_string(),
-    }
-}
-
-/// Writes a list to standard output.
+/// Writes a list.
 pub(crate) fn list(
-    format: ListFormat,
+    args: &ListArgs,
     columns: &'static [&'static str],
     write: impl FnOnce(&mut List<'_>) -> io::Result<()>,
 ) -> Result<(), CommandError> {
-    to_stdout(|out| {
-        let mut list = List::begin(format, columns, out)?;
-        write(&mut list)?;
+    coloured_list(args, columns, |list, _| write(list))
+}
+
+/// Writes a list. The second argument of `write` is true if it may use our own colours.
+pub(crate) fn coloured_list(
+    args: &ListArgs,
+    columns: &'static [&'static str],
+    write: impl FnOnce(&mut List<'_>, bool) -> io::Result<()>,
+) -> Result<(), CommandError> {
+    let form = args.form();
+    let fill = |out: &mut dyn Write, has_colours| {
+        let mut list = List::begin(form, columns, out)?;
+        write(&mut list, has_colours)?;
         list.end()
-    })
+    };
+    let path = args.output.as_deref().unwrap_or(Path::new("-"));
+    let opened = match form {
+        ListForm::Table => "columns for people",
+        ListForm::Json => "one JSON object per line",
+        ListForm::Csv | ListForm::Xlsx => "open it in a spreadsheet",
+    };
+    match form {
+        ListForm::Xlsx if is_standard_input(path) && io::stdout().is_terminal() => {
+            Err(usage("cannot write a workbook to a terminal")
+                .with_remedy("use --output FILE.xlsx, or a pipe"))
+        }
+        ListForm::Xlsx => file(path, "a list", opened, |out| fill(out, false)),
+        ListForm::Table if is_standard_input(path) => coloured_to_stdout(fill),
+        _ => file(path, "a list", opened, |out| {
+            fill(&mut Escaping::new(out), false)
+        }),
+    }
 }
 
 /// Writes a JSON object on one line.
@@ -198,6 +185,35 @@ pub(crate) fn say_written_bytes(path: &Path, contents: &str, bytes: u64, opened:
     let size = ByteSize(bytes).display().iec();
     let path = printable(&path.display().to_string());
     say(&format!("wrote {path}: {contents}, {size}; {opened}"));
+}
+
+/// Writes a page of HTML like [`file`].
+pub(crate) fn page(
+    path: &Path,
+    contents: &str,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), CommandError> {
+    file(path, contents, "open it in a browser", write)
+}
+
+/// Writes a file whole or not at all, and says so; for `-`, writes standard output.
+pub(crate) fn file(
+    path: &Path,
+    contents: &str,
+    opened: &str,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), CommandError> {
+    if is_standard_input(path) {
+        return file_to_stdout(write);
+    }
+    let unwritable = unwritable(path);
+    let mut draft = io::BufWriter::new(OutputFile::replacing(path).map_err(unwritable)?);
+    let written = write(&mut draft).and_then(|()| draft.flush());
+    written
+        .and_then(|()| draft.get_mut().complete())
+        .map_err(unwritable)?;
+    say_written(path, contents, opened);
+    Ok(())
 }
 
 /// Writes like [`to_stdout`], for content that may become a file: escaped only on a terminal.

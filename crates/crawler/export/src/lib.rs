@@ -4,8 +4,9 @@
 //! link, [`TEXTS`] one for the text of each page, with its [`QualitySignals`], [`SIGNATURES`] one
 //! for the signature of each page that can be compared. A [`TableWriter`] writes the records of a
 //! table in a [`Form`]: JSON lines, CSV, Parquet or Excel; an [`AuditWriter`] writes the tables of
-//! an audit at the same time. An output file is a [`WholeFile`], which gets its name once it is
-//! complete, or one of the [`Parts`] of a directory; text may be [`Packed`].
+//! an audit at the same time. A [`List`] has the items of other commands. An output file is a
+//! [`WholeFile`], which gets its name once it is complete, or one of the [`Parts`] of a directory;
+//! text may be [`Packed`].
 //! `docs/formats/export.md` documents the columns; their names and order are a contract.
 //!
 //! Only this crate uses the crates `parquet` and `rust_xlsxwriter`.
@@ -20,6 +21,7 @@ mod extracted_text;
 mod fault;
 mod link;
 mod linked;
+mod list;
 mod markdown_file;
 mod output;
 mod packed;
@@ -45,6 +47,7 @@ pub use extracted_text::{ExtractedText, TEXTS};
 pub use fault::ExportFault;
 pub use link::{BROKEN_LINKS, BrokenLink, LINKS, Link, widen};
 pub use linked::{Linked, linked_so_far};
+pub use list::{List, ListForm};
 pub use markdown_file::markdown_file;
 pub use output::{begin_output, output};
 pub use packed::{Compression, Packed};

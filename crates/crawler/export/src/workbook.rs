@@ -13,7 +13,7 @@ use std::io::{self, Write};
 use rust_xlsxwriter::{Format, Workbook as Book, Worksheet, XlsxError};
 
 use crate::fault::ExportFault;
-use crate::table::{Kind, Table, Value};
+use crate::table::{Column, Kind, Table, Value};
 use crate::text::write_value;
 
 /// Maximum number of rows of a sheet, including its header.
@@ -36,7 +36,7 @@ pub(crate) struct Workbook {
 /// A table of the workbook, and the sheet that its next row goes to.
 struct Sheet {
     name: &'static str,
-    table: Table,
+    columns: Vec<Column>,
     /// Number of the worksheet in the workbook.
     worksheet: usize,
     /// Number of worksheets of the table.
@@ -48,20 +48,33 @@ struct Sheet {
 impl Workbook {
     /// Begins a workbook with these tables, each on a sheet of this name.
     pub(crate) fn begin(tables: &[(&'static str, Table)]) -> Result<Self, ExportFault> {
-        Self::with_max_rows(tables, MAX_ROWS)
+        let tables = tables.iter();
+        let tables = tables.map(|(name, table)| (*name, table.columns.to_vec()));
+        Self::with_max_rows(tables.collect(), MAX_ROWS)
     }
 
-    fn with_max_rows(tables: &[(&'static str, Table)], max_rows: u32) -> Result<Self, ExportFault> {
+    /// Begins a workbook with one sheet of these columns.
+    pub(crate) fn of_columns(
+        name: &'static str,
+        columns: Vec<Column>,
+    ) -> Result<Self, ExportFault> {
+        Self::with_max_rows(vec![(name, columns)], MAX_ROWS)
+    }
+
+    fn with_max_rows(
+        tables: Vec<(&'static str, Vec<Column>)>,
+        max_rows: u32,
+    ) -> Result<Self, ExportFault> {
         let mut workbook = Self {
             book: Book::new(),
             sheets: Vec::new(),
             max_rows,
         };
-        for (worksheet, (name, table)) in tables.iter().enumerate() {
-            begin_worksheet(&mut workbook.book, name, *table)?;
+        for (worksheet, (name, columns)) in tables.into_iter().enumerate() {
+            begin_worksheet(&mut workbook.book, name, &columns)?;
             workbook.sheets.push(Sheet {
                 name,
-                table: *table,
+                columns,
                 worksheet,
                 parts: 1,
                 rows: 1,
@@ -82,7 +95,7 @@ impl Workbook {
             sheet.rows = 1;
             sheet.worksheet = self.book.worksheets().len();
             let name = format!("{} {}", sheet.name, sheet.parts);
-            begin_worksheet(&mut self.book, &name, sheet.table)?;
+            begin_worksheet(&mut self.book, &name, &sheet.columns)?;
         }
         let worksheet = self.book.worksheet_from_index(sheet.worksheet)?;
         for (column, value) in (0..).zip(fields) {
@@ -98,18 +111,18 @@ impl Workbook {
     pub(crate) fn finish(mut self, out: impl Write + Send) -> Result<(), ExportFault> {
         for sheet in &self.sheets {
             let worksheet = self.book.worksheet_from_index(sheet.worksheet)?;
-            filter(worksheet, sheet.rows - 1, sheet.table)?;
+            filter(worksheet, sheet.rows - 1, sheet.columns.len())?;
         }
         Ok(self.book.save_to_writer(out)?)
     }
 }
 
 /// Adds a sheet with a header that stays in sight.
-fn begin_worksheet(book: &mut Book, name: &str, table: Table) -> Result<(), XlsxError> {
+fn begin_worksheet(book: &mut Book, name: &str, columns: &[Column]) -> Result<(), XlsxError> {
     let bold = Format::new().set_bold();
     let worksheet = book.add_worksheet_with_constant_memory()?;
     worksheet.set_name(name)?.set_freeze_panes(1, 0)?;
-    for (number, column) in (0..).zip(table.columns) {
+    for (number, column) in (0..).zip(columns) {
         let width = match column.kind {
             Kind::Text => TEXT_WIDTH,
             _ => OTHER_WIDTH,
@@ -121,8 +134,8 @@ fn begin_worksheet(book: &mut Book, name: &str, table: Table) -> Result<(), Xlsx
 }
 
 /// Offers the values of each column as a filter.
-fn filter(worksheet: &mut Worksheet, last_row: u32, table: Table) -> Result<(), XlsxError> {
-    let last = u16::try_from(table.columns.len()).unwrap_or(u16::MAX);
+fn filter(worksheet: &mut Worksheet, last_row: u32, columns: usize) -> Result<(), XlsxError> {
+    let last = u16::try_from(columns).unwrap_or(u16::MAX);
     let last_column = last.saturating_sub(1);
     worksheet.autofilter(0, 0, last_row, last_column).map(drop)
 }
@@ -187,8 +200,8 @@ mod tests {
 
     #[test]
     fn a_table_that_does_not_fit_on_a_sheet_goes_on_on_the_next() {
-        let tables = [("links", LINKS), ("others", LINKS)];
-        let mut book = Workbook::with_max_rows(&tables, 3).unwrap();
+        let tables = ["links", "others"].map(|name| (name, LINKS.columns.to_vec()));
+        let mut book = Workbook::with_max_rows(tables.into(), 3).unwrap();
         for number in 1..=5 {
             let source = format!("http://a.test/{number}");
             book.write(0, &[Some(Value::Text(&source)), None]).unwrap();

@@ -131,26 +131,26 @@ pub(crate) enum Side {
 impl Journals {
     /// Reads the journals of two crawls.
     pub(crate) fn read(old: &Path, new: &Path) -> Result<Self, CommandError> {
-        let absolute = |directory: &Path| {
-            ReadableCrawl::of(directory)?;
-            directory
-                .canonicalize()
-                .map_err(|error| usage(format!("cannot read {}: {error}", directory.display())))
-        };
         let (old, new) = (absolute(old)?, absolute(new)?);
-        if old == new {
-            return Err(usage(format!("{} is named twice", old.display()))
-                .with_remedy("give the directories of two crawls, the earlier one first"));
-        }
         let mut journals = Self {
             journals: Vec::new(),
             old: Vec::new(),
             new: Vec::new(),
         };
-        let mut progress = SlowProgress::new("journal records read");
-        journals.old = journals.chain(&old, &mut progress)?;
-        journals.new = journals.chain(&new, &mut progress)?;
-        Ok(journals)
+        journals.new = journals.chain(&old, &mut progress())?;
+        journals.advance(&new)
+    }
+
+    /// Compares the later crawl with a crawl that is later still. Journals are read once.
+    pub(crate) fn advance(mut self, newer: &Path) -> Result<Self, CommandError> {
+        let newer = absolute(newer)?;
+        if self.own(Side::New).directory == newer {
+            return Err(usage(format!("{} is named twice", newer.display()))
+                .with_remedy("give the directories of two crawls, the earlier one first"));
+        }
+        let chain = self.chain(&newer, &mut progress())?;
+        self.old = std::mem::replace(&mut self.new, chain);
+        Ok(self)
     }
 
     /// Returns the indexes of a crawl and of all crawls that it was run against, its own last.
@@ -317,6 +317,18 @@ impl Journals {
             text,
         }
     }
+}
+
+fn progress() -> SlowProgress {
+    SlowProgress::new("journal records read")
+}
+
+/// Returns the absolute path of a crawl's directory.
+fn absolute(directory: &Path) -> Result<PathBuf, CommandError> {
+    ReadableCrawl::of(directory)?;
+    directory
+        .canonicalize()
+        .map_err(|error| usage(format!("cannot read {}: {error}", directory.display())))
 }
 
 /// Returns the digest of a text under the zero key; `None` for a text without words.

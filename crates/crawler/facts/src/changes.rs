@@ -13,7 +13,7 @@ use messages::{CommandError, SlowProgress};
 use serde::{Serialize, Serializer};
 use web::{Media, UrlKey};
 
-use crate::captures::{Side, State};
+use crate::captures::{Journals, Side, State};
 use crate::moves::Moves;
 
 /// The change of a page between two crawls.
@@ -106,6 +106,10 @@ pub struct Changes {
     moves: Moves,
     /// True if each changed text has all its runs.
     with_diff: bool,
+    /// Maximum number of changed pages whose texts are compared.
+    max_texts: usize,
+    /// Changed pages so far.
+    changed: usize,
     /// The later crawl's reasons why these pages are gone.
     gone_because: HashMap<UrlKey, String>,
 }
@@ -118,9 +122,31 @@ impl Changes {
     /// [`CommandError`] if one of the crawls cannot be read.
     pub fn between(old: &Path, new: &Path, with_diff: bool) -> Result<Self, CommandError> {
         Ok(Self {
-            moves: Moves::between(old, new)?,
+            moves: Moves::of(Journals::read(old, new)?)?,
             with_diff,
+            max_texts: usize::MAX,
+            changed: 0,
             gone_because: HashMap::new(),
+        })
+    }
+
+    /// Compares the texts of the first changed pages only; later ones have no resemblance.
+    #[must_use]
+    pub fn with_max_texts(self, max_texts: usize) -> Self {
+        Self { max_texts, ..self }
+    }
+
+    /// Compares the later crawl with the crawl in `newer`. Each journal is read once, even if all
+    /// crawls of a series were run against each other.
+    ///
+    /// # Errors
+    /// [`CommandError`] if the crawl cannot be read.
+    pub fn advance(self, newer: &Path) -> Result<Self, CommandError> {
+        Ok(Self {
+            moves: Moves::of(self.moves.journals.advance(newer)?)?,
+            changed: 0,
+            gone_because: HashMap::new(),
+            ..self
         })
     }
 
@@ -130,7 +156,7 @@ impl Changes {
     /// # Errors
     /// The outer error comes from reading a journal, the inner one from `give`.
     pub fn each<E>(
-        mut self,
+        &mut self,
         mut give: impl FnMut(&Change<'_>) -> Result<(), E>,
     ) -> Result<Result<(), E>, StoreFault> {
         let mut progress = SlowProgress::new("pages compared");
@@ -173,7 +199,13 @@ impl Changes {
         }
         Some(match self.moves.journals.is_unchanged(url) {
             Some(true) => Change::of(ChangeKind::Unchanged, visit),
-            Some(false) => self.compare_texts(visit),
+            Some(false) => {
+                self.changed += 1;
+                match self.changed > self.max_texts {
+                    true => Change::of(ChangeKind::Changed, visit),
+                    false => self.compare_texts(visit),
+                }
+            }
             None => Change {
                 reason: Some("a journal does not record its bytes".to_owned()),
                 ..Change::of(ChangeKind::Unknown, visit)

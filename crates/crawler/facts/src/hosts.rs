@@ -10,6 +10,24 @@ use settings::{Settings, crawl_directory, rules};
 use statistics::{CrawlStatistics, HostStatistics};
 use web::{Host, Timestamp, WaitReason};
 
+/// Columns of CSV and workbooks.
+pub const COLUMNS: &[&str] = &[
+    "host",
+    "pages",
+    "waiting",
+    "failed",
+    "failures",
+    "crawl_delay",
+    "crawl_delay_obeyed",
+    "retry_after",
+    "delay",
+    "why",
+    "answered_at",
+    "ready_at",
+    "address",
+    "last_failure",
+];
+
 /// A line of the output for a host.
 #[derive(Debug, Serialize)]
 pub struct Line<'a> {

@@ -1,7 +1,6 @@
 //! Pages that are gone or moved between two crawls, for `crawler changes`.
 
 use std::collections::{HashMap, HashSet};
-use std::path::Path;
 
 use journal::StoreFault;
 use messages::{CommandError, SlowProgress};
@@ -22,10 +21,10 @@ pub(crate) struct Moves {
 }
 
 impl Moves {
-    /// Compares the crawls in two directories.
-    pub(crate) fn between(old: &Path, new: &Path) -> Result<Self, CommandError> {
+    /// Compares the two crawls whose journals these are.
+    pub(crate) fn of(journals: Journals) -> Result<Self, CommandError> {
         let mut moves = Self {
-            journals: Journals::read(old, new)?,
+            journals,
             moved: HashMap::new(),
             moved_from: HashMap::new(),
             gone: HashSet::new(),

@@ -5,11 +5,9 @@ mod destination;
 mod links;
 mod markdown_files;
 mod pages;
-mod visits_csv;
 
 pub use self::audit::SiteAudit;
 pub use self::destination::{Destination, Target};
 pub use self::links::FailedUrls;
 pub use self::markdown_files::MarkdownFiles;
 pub use self::pages::{PageBatch, PageRecords};
-pub use self::visits_csv::visits_csv;

@@ -5,6 +5,7 @@
 //! the dashboard and the report, or write files.
 
 mod archives;
+pub mod csv;
 pub mod export;
 pub mod import;
 pub mod index;
@@ -13,6 +14,7 @@ pub mod nodes;
 pub mod rebuild;
 pub mod report;
 pub mod search;
+pub mod series;
 pub mod similar;
 mod tree;
 pub mod unpack;

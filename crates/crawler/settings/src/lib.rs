@@ -18,6 +18,7 @@ pub mod read_again;
 pub mod rules;
 pub mod seeds;
 pub mod series;
+pub mod settings_as_input;
 pub mod skip_report;
 pub mod suggestions;
 pub mod topic_of;

@@ -9,6 +9,7 @@ use std::ffi::OsString;
 
 use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use messages::word_of_shell;
 
 pub use self::foreign_names::{FOREIGN, FOREIGN_COMMANDS, FOREIGN_OF_COMMANDS};
 
@@ -41,13 +42,14 @@ pub fn for_arguments(
             // `-np` is -n with the value p.
             _ => None,
         };
-        // `-s DOWNLOAD_DELAY=2`: the setting says more than the option.
-        let assigned = words.iter().filter_map(|word| word.split_once('='));
-        let setting = assigned
-            .filter(|_| culprit == Some("-s"))
-            .find_map(|(key, _)| for_setting(key));
-        if let Some(advice) = setting {
-            return Some(advice.to_owned());
+        // `-s DOWNLOAD_DELAY=2`, `--set delay=2s`: the setting says more than the option.
+        let assigning = culprit.filter(|option| ASSIGNING.contains(option));
+        let assigned = assigning.and_then(|option| {
+            let mut words = words.iter();
+            words.find_map(|word| assigned_setting(option, word, command))
+        });
+        if assigned.is_some() {
+            return assigned;
         }
         if let Some(advice) = words.iter().find_map(|word| for_option(word, culprit)) {
             return Some(advice.to_owned());
@@ -72,6 +74,32 @@ pub fn for_arguments(
         }
         _ => None,
     }
+}
+
+/// Options of other crawlers that assign a value to a setting: `-s NAME=VALUE`.
+const ASSIGNING: [&str; 2] = ["-s", "--set"];
+
+/// Returns the advice for a word that assigns a value to a setting of ours or of another crawler:
+/// `NAME=VALUE` or `--set=NAME=VALUE`.
+fn assigned_setting(assigning: &str, word: &str, command: &Command) -> Option<String> {
+    let word = word.strip_prefix(assigning).unwrap_or(word);
+    let (key, value) = word.trim_start_matches('=').split_once('=')?;
+    let key = key.to_lowercase().replace('_', "-");
+    let options = || command.get_arguments();
+    let is_ours = |name: &str| options().any(|option| option.get_long() == Some(name));
+    let name = match for_setting(&key) {
+        _ if is_ours(&key) => key,
+        Some(advice) => return Some(advice.to_owned()),
+        None => nearest(&key, options().filter_map(|option| option.get_long()))?,
+    };
+    let option = options().find(|option| option.get_long() == Some(&name))?;
+    let value = match option.get_action().takes_values() {
+        true => format!(" {}", word_of_shell(value)),
+        false => String::new(),
+    };
+    Some(format!(
+        "every setting is an option of its own: --{name}{value}"
+    ))
 }
 
 /// Returns the advice for another program's option that was given to the command `name`.

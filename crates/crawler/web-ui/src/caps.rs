@@ -1,4 +1,5 @@
-//! The bounds of the output, in one place: first the bounds of a report, then of the dashboard.
+//! The bounds of the output, in one place: first the bounds of a report, then of a
+//! series of crawls and of the dashboard.
 //!
 //! A report is at most [`REPORT`] bytes, even for the largest crawl: each list has a maximum length
 //! and each text a maximum number of bytes in HTML (see [`crate::cut`]). The test
@@ -38,6 +39,15 @@ pub const URL: usize = 240;
 pub const TEXT: usize = 200;
 /// Bytes of the value of a setting: some are lists.
 pub const VALUE: usize = 400;
+
+/// Changes that are listed of each kind, per crawl of a series.
+pub const CHANGES: usize = 200;
+/// Bytes of the changed words of a page, with the words around them.
+pub const WORDS: usize = 4 << 10;
+/// Bytes of a run of these words.
+pub const PIECE: usize = 600;
+/// Runs of these words.
+pub const PIECES: usize = 100;
 
 /// Entries of a list of the dashboard, or of one page of it.
 pub const LISTED: usize = 500;

@@ -41,6 +41,11 @@ pub(crate) struct Part {
     pub(crate) name: &'static str,
 }
 
+/// Returns a part of a chart.
+pub(crate) const fn part(class: &'static str, name: &'static str) -> Part {
+    Part { class, name }
+}
+
 /// A column of a chart: its label, and a value for each part, from the bottom up.
 #[derive(Clone, Debug)]
 pub(crate) struct Column {
@@ -229,16 +234,7 @@ fn ceiling(most: u64) -> u64 {
 mod tests {
     use super::*;
 
-    const PARTS: [Part; 2] = [
-        Part {
-            class: "s-unique",
-            name: "unique",
-        },
-        Part {
-            class: "s-failed",
-            name: "failed",
-        },
-    ];
+    const PARTS: [Part; 2] = [part("s-unique", "unique"), part("s-failed", "failed")];
 
     #[test]
     fn a_scale_ends_at_a_round_even_number() {

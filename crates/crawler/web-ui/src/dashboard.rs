@@ -36,6 +36,7 @@ use comparison::DifferingBlock;
 use differences::Pair;
 use journal::{Fate, VisitRecord};
 use policy::control_file::ControlRecord;
+use statistics::CrawlStatistics;
 use tokio::sync::Semaphore;
 use web::{CanonicalForm, Clock, PageUrl};
 
@@ -94,7 +95,10 @@ pub struct CrawlQueries {
     pub text: ReadText,
     /// Writes the visits that a filter takes as the CSV of `crawler export`. Reads the whole
     /// journal. Refuses more than this number of bytes.
-    pub csv: WriteCsv,
+    pub visits_csv: WriteVisits,
+    /// Writes the hosts whose names contain some letters as the CSV of `crawler status --hosts`.
+    /// Refuses more than this number of bytes.
+    pub hosts_csv: WriteHosts,
 }
 
 /// A question about a URL, and its answer or the reason for a missing answer.
@@ -104,8 +108,12 @@ pub type Question<A> = Box<dyn Fn(&str) -> Result<A, String> + Send + Sync>;
 pub type ReadText = Box<dyn Fn(&str, u64) -> Option<String> + Send + Sync>;
 
 /// A writer of the visits that a filter takes, up to a number of bytes.
-pub type WriteCsv =
+pub type WriteVisits =
     Box<dyn Fn(&dyn Fn(&VisitRecord) -> bool, usize) -> Result<Vec<u8>, String> + Send + Sync>;
+
+/// A writer of the hosts whose names contain some letters, up to a number of bytes.
+pub type WriteHosts =
+    Box<dyn Fn(&CrawlStatistics, &str, usize) -> Result<Vec<u8>, String> + Send + Sync>;
 
 /// The rule that decided on a URL.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -4,7 +4,8 @@
 //! the only crate that knows the template engine and the web server. The templates of a section are
 //! fragments, so that every page with that section includes the same one.
 //!
-//! - `report` has the sections of a report as values, which are also its JSON.
+//! - `report` has the sections of a report as values, which are also its JSON; `series` compares
+//!   crawls over time.
 //! - `server` serves the dashboard: `access` decides who may read and change, `dashboard` has a
 //!   module for each view, `controls` writes control.toml, `live` says when statistics changed, and
 //!   `metrics` has them for monitoring. `live_statistics` follow the journal, `in_flight`
@@ -27,6 +28,7 @@ mod filters;
 mod format;
 mod paging;
 mod report;
+mod series;
 
 // The dashboard.
 mod access;
@@ -43,10 +45,14 @@ mod server;
 
 pub use access::{MAX_TOKEN, MIN_TOKEN, Token, TokenError};
 pub use dashboard::{
-    CrawlQueries, Explanation, JudgedPair, Question, ReadText, SimilarPage, WatchedCrawl, WriteCsv,
+    CrawlQueries, Explanation, JudgedPair, Question, ReadText, SimilarPage, WatchedCrawl,
+    WriteHosts, WriteVisits,
 };
 pub use format::cut;
 pub use metrics::{METRICS, Metric, MetricKind};
 pub use min_delays::MinDelays;
 pub use report::*;
+pub use series::{
+    ChangeList, ChangedWords, ComparedCrawl, CrawlChanges, ListedChange, SeriesReport,
+};
 pub use server::{DashboardServer, ServeError, ServeOptions};

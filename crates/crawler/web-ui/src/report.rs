@@ -151,12 +151,12 @@ const STYLE: &str = include_str!("../templates/report.css");
 
 /// Our own style sheet: it is written as it is.
 #[derive(Clone, Copy)]
-struct Style(&'static str);
+pub(crate) struct Style(pub(crate) &'static str);
 
 impl Style {
     /// Returns the source expression that allows this style sheet and no other (Content Security
     /// Policy Level 3, section 2.3.1).
-    fn allowed(self) -> String {
+    pub(crate) fn allowed(self) -> String {
         format!("'sha256-{}'", BASE64.encode(&Sha256::digest(self.0)))
     }
 }

@@ -143,6 +143,7 @@ fn router(crawl: WatchedCrawl, clock: Clock, access: Access) -> Router {
         .route("/", get(overview::show))
         .route("/in-flight", get(in_flight::show))
         .route("/hosts", get(hosts::show))
+        .route("/hosts.csv", get(hosts::csv))
         .route("/duplicates", get(duplicates::show))
         .route("/cluster", get(cluster::show))
         .route("/problems", get(problems::show))

@@ -231,7 +231,7 @@ impl Crawl {
             ReadableCrawl::of(directory).map_err(|error| of_command(&error))?;
         }
         Ok(Answers::to(move |answering| {
-            let changes = Changes::between(&old, &new, diff)?;
+            let mut changes = Changes::between(&old, &new, diff)?;
             changes.each(|change| answering.give(change))?.ok();
             Ok(())
         }))

@@ -11,7 +11,7 @@ use setup::shared::StoreUrl;
 
 use crate::args::input::InputArgs;
 use crate::args::store::StoreArg;
-use crate::output::{Format, ListFormat};
+use crate::output::{Format, ListArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct InspectArgs {
@@ -144,9 +144,8 @@ pub(crate) struct StatusArgs {
     /// earliest time of the next request
     #[arg(long)]
     pub(crate) hosts: bool,
-    /// Form of the output, also in a pipe
-    #[arg(long, value_name = "FORM", default_value = "table")]
-    pub(crate) format: ListFormat,
+    #[command(flatten)]
+    pub(crate) list: ListArgs,
 }
 
 #[derive(Debug, Args)]
@@ -214,9 +213,8 @@ pub(crate) struct DuplicatesArgs {
     /// verdict
     #[arg(long, value_name = "URL", conflicts_with = "clusters")]
     pub(crate) diff: Option<String>,
-    /// Form of the output, also in a pipe
-    #[arg(long, value_name = "FORM", default_value = "table")]
-    pub(crate) format: ListFormat,
+    #[command(flatten)]
+    pub(crate) list: ListArgs,
 }
 
 #[derive(Debug, Args)]
@@ -228,6 +226,13 @@ pub(crate) struct ChangesArgs {
     /// Directory of the later crawl, preferably run with --since OLD or --against OLD
     #[arg(value_name = "NEW")]
     pub(crate) new: PathBuf,
+    /// With --html: directories of further crawls, in any order
+    #[arg(value_name = "NEWER", requires = "html")]
+    pub(crate) newer: Vec<PathBuf>,
+    /// Compare up to 50 crawls over time instead: write a page with the changes from each crawl to
+    /// the next to this file, atomically; - is standard output
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["diff", "only", "format", "output"])]
+    pub(crate) html: Option<PathBuf>,
     /// Show the changed words of the main text of each page in context, marked [-removed-] and
     /// {+added+}
     #[arg(long)]
@@ -236,9 +241,8 @@ pub(crate) struct ChangesArgs {
     /// unknown [default: all; a table omits unchanged pages]
     #[arg(long, value_name = "KINDS", value_delimiter = ',')]
     pub(crate) only: Vec<ChangeKind>,
-    /// Form of the output, also in a pipe
-    #[arg(long, value_name = "FORM", default_value = "table")]
-    pub(crate) format: ListFormat,
+    #[command(flatten)]
+    pub(crate) list: ListArgs,
 }
 
 #[derive(Debug, Args)]
@@ -249,9 +253,8 @@ pub(crate) struct SkippedArgs {
     /// Only URLs of this kind: duplicate-links, pattern, scope, limit, robots, trap, page or other
     #[arg(long, value_name = "KIND")]
     pub(crate) why: Option<ReasonKind>,
-    /// Form of the output, also in a pipe
-    #[arg(long, value_name = "FORM", default_value = "table")]
-    pub(crate) format: ListFormat,
+    #[command(flatten)]
+    pub(crate) list: ListArgs,
 }
 
 const CHANGES_HELP: &str = "\
@@ -271,6 +274,7 @@ Examples:
   crawler --seeds seeds.txt --out tuesday --since monday
   crawler changes monday tuesday                         one line per changed page
   crawler changes monday tuesday --only changed --diff   with the changed words
+  crawler changes weekly/* --html week.html              a page over time, of all crawls
   crawler changes monday tuesday --format json | jq -r 'select(.change==\"gone\").url'";
 
 /// The change of a page between two crawls.
@@ -320,9 +324,8 @@ pub(crate) struct FramesArgs {
     /// contain it
     #[arg(value_name = "HOST")]
     pub(crate) host: Option<String>,
-    /// Form of the output, also in a pipe
-    #[arg(long, value_name = "FORM", default_value = "table")]
-    pub(crate) format: ListFormat,
+    #[command(flatten)]
+    pub(crate) list: ListArgs,
 }
 
 #[derive(Debug, Args)]
@@ -335,9 +338,8 @@ pub(crate) struct PatternsArgs {
     /// Reopen this pattern, and queue its excluded URLs; the crawl must not be running
     #[arg(long, value_name = "PATTERN")]
     pub(crate) reopen: Option<String>,
-    /// Form of the output, also in a pipe
-    #[arg(long, value_name = "FORM", default_value = "table")]
-    pub(crate) format: ListFormat,
+    #[command(flatten)]
+    pub(crate) list: ListArgs,
 }
 
 #[derive(Debug, Args)]
@@ -362,9 +364,8 @@ pub(crate) struct SearchArgs {
     /// Show the words in their context, read from the archive
     #[arg(long, value_name = "ON|OFF", default_value = "on")]
     pub(crate) snippets: Switch,
-    /// Form of the output, also in a pipe
-    #[arg(long, value_name = "FORM", default_value = "table")]
-    pub(crate) format: ListFormat,
+    #[command(flatten)]
+    pub(crate) list: ListArgs,
 }
 
 /// List pages of a crawl that are similar to one of its pages or to a file; or documents of a
@@ -413,9 +414,8 @@ pub(crate) struct SimilarArgs {
     pub(crate) input: InputArgs,
     #[command(flatten)]
     pub(crate) features: FeatureArgs,
-    /// Form of the output, also in a pipe
-    #[arg(long, value_name = "FORM", default_value = "table")]
-    pub(crate) format: ListFormat,
+    #[command(flatten)]
+    pub(crate) list: ListArgs,
 }
 
 impl SimilarArgs {

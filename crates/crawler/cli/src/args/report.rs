@@ -39,13 +39,12 @@ pub(crate) enum ReportForm {
 }
 
 impl ReportArgs {
-    /// Returns the file to write, by default in `directory`; `None` for standard output.
-    pub(crate) fn file(&self, directory: &Path) -> Option<PathBuf> {
-        match (&self.output, self.format) {
-            (Some(path), _) => (path != Path::new("-")).then(|| path.clone()),
-            (None, ReportForm::Html) => Some(directory.join("report.html")),
-            (None, ReportForm::Json) => None,
-        }
+    /// Returns the file to write, by default in `directory`; `-` for standard output.
+    pub(crate) fn file(&self, directory: &Path) -> PathBuf {
+        self.output.clone().unwrap_or_else(|| match self.format {
+            ReportForm::Html => directory.join("report.html"),
+            ReportForm::Json => PathBuf::from("-"),
+        })
     }
 }
 

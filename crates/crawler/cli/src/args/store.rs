@@ -6,7 +6,7 @@ use clap::Args;
 use messages::{CommandError, pasted, usage};
 use setup::shared::StoreUrl;
 
-use crate::output::ListFormat;
+use crate::output::ListArgs;
 
 /// The option that names a shared crawl in place of a directory.
 #[derive(Debug, Default, Args)]
@@ -72,9 +72,8 @@ pub(crate) struct NodesArgs {
     /// CRAWLER_STORE]
     #[arg(long, value_name = "URL")]
     pub(crate) store: Option<StoreUrl>,
-    /// Form of the output, also in a pipe
-    #[arg(long, value_name = "FORM", default_value = "table")]
-    pub(crate) format: ListFormat,
+    #[command(flatten)]
+    pub(crate) list: ListArgs,
 }
 
 /// Change a running shared crawl: each node without a control.toml of its own applies FILE within

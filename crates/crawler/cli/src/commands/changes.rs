@@ -4,30 +4,35 @@ mod line;
 
 use std::collections::BTreeMap;
 use std::io;
+use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
+use export::ListForm;
 use inspect::changes::{Change, Changes};
-use messages::{CommandError, say};
+use inspect::series;
+use messages::{CommandError, counted, say};
 
 use crate::args::{ChangeKind, ChangesArgs};
-use crate::output::{self, List, ListFormat};
+use crate::output;
 
 /// Columns of CSV.
 const COLUMNS: &[&str] = &["change", "url", "from", "resemblance", "reason"];
 
 pub(crate) fn run(args: &ChangesArgs) -> Result<(), CommandError> {
-    let format = args.format;
-    let with_diff = args.diff && format == ListFormat::Json;
-    let changes = Changes::between(&args.old, &args.new, with_diff)?;
+    if let Some(path) = &args.html {
+        return write_page(args, path);
+    }
+    let form = args.list.form();
+    let with_diff = args.diff && form == ListForm::Json;
+    let mut changes = Changes::between(&args.old, &args.new, with_diff)?;
     let mut counts = BTreeMap::new();
     let mut read = Ok(());
-    output::coloured_to_stdout(|out, has_colours| {
-        let mut list = List::begin(format, COLUMNS, out)?;
+    let listed = output::coloured_list(&args.list, COLUMNS, |list, has_colours| {
         let written = changes.each(|change: &Change<'_>| -> io::Result<()> {
             let kind = ChangeKind::from(change.kind);
             *counts.entry(kind).or_insert(0) += 1;
             let is_wanted = match args.only.as_slice() {
-                [] => format != ListFormat::Table || kind != ChangeKind::Unchanged,
+                [] => form != ListForm::Table || kind != ChangeKind::Unchanged,
                 only => only.contains(&kind),
             };
             if !is_wanted {
@@ -38,14 +43,28 @@ pub(crate) fn run(args: &ChangesArgs) -> Result<(), CommandError> {
             })
         });
         match written {
-            Ok(written) => written?,
-            Err(fault) => read = Err(fault),
+            Ok(written) => written,
+            // A file of a part of the list gets no name.
+            Err(fault) => {
+                let error = io::Error::other(fault.to_string());
+                read = Err(fault);
+                Err(error)
+            }
         }
-        list.end()
-    })?;
+    });
     read?;
+    listed?;
     say(&summary(&counts));
     Ok(())
+}
+
+/// Writes a page that compares all crawls over time.
+fn write_page(args: &ChangesArgs, path: &Path) -> Result<(), CommandError> {
+    let crawls = [&args.old, &args.new].into_iter().chain(&args.newer);
+    let crawls: Vec<&Path> = crawls.map(PathBuf::as_path).collect();
+    let report = series::compare(&crawls)?;
+    let contents = format!("the changes of {}", counted(crawls.len() as u64, "crawl"));
+    output::page(path, &contents, |mut out| report.write_html(&mut out))
 }
 
 /// Returns the counts as one line.

@@ -43,6 +43,7 @@ use self::survivors::Survivors;
 use crate::args::DedupArgs;
 use crate::output;
 use settings::input::document_reader;
+use settings::settings_as_input;
 
 /// A run of the command: its options and the state that all its steps share.
 struct DedupRun<'a> {
@@ -95,6 +96,7 @@ pub(crate) fn run(args: &DedupArgs) -> Result<(), CommandError> {
 impl<'a> DedupRun<'a> {
     fn of(args: &'a DedupArgs) -> Result<Self, CommandError> {
         args.check_outputs()?;
+        settings_as_input::refuse(&args.paths)?;
         let reader = document_reader(args.main_content.is_none_or(|switch| switch.is_on()));
         let mut input = args.input.options(args.work.temp_dir.as_deref());
         let survivors = Survivors::of(args, &mut input)?;

@@ -7,6 +7,7 @@ mod shown_pair;
 use std::io::{self, Write};
 use std::path::Path;
 
+use export::List;
 use inspect::duplicates::{self, Cluster, Duplicate};
 use messages::{CommandError, pasted, printable, say, usage};
 use serde_json::json;
@@ -19,7 +20,7 @@ use store::DistinctEffect;
 use web::PageUrl;
 
 use crate::args::DuplicatesArgs;
-use crate::output::{self, List, ListFormat};
+use crate::output;
 
 /// Columns of CSV.
 const COLUMNS: &[&str] = &[
@@ -41,27 +42,29 @@ pub(crate) fn run(args: &DuplicatesArgs) -> Result<(), CommandError> {
         return declare_distinct(directory, &args.distinct);
     }
     if let Some(url) = &args.diff {
-        let format = args.format.without_csv("--diff")?;
+        let format = args.list.without_list("--diff")?;
         crawl.refuse_for_replica("--diff", Refused::ReadsArchive)?;
         return shown_pair::show(directory, url, format);
     }
     if args.clusters {
         let clusters = duplicates::clusters(&state)?;
-        return output::list(args.format, &["original", "url"], |list| {
+        return output::list(&args.list, &["original", "url"], |list| {
             clusters
                 .iter()
-                .try_for_each(|one| write_cluster(one, args.format, list))
+                .try_for_each(|one| write_cluster(one, args.list.needs_rows(), list))
         });
     }
     let mut visits = journal::visits(&state)?;
     let mut read = Ok(());
-    output::list(args.format, COLUMNS, |list| {
+    let listed = output::list(&args.list, COLUMNS, |list| {
         for visit in &mut visits {
             let visit = match visit {
                 Ok(visit) => visit,
-                Err(error) => {
-                    read = Err(error);
-                    break;
+                // A file of a part of the list gets no name.
+                Err(fault) => {
+                    let error = io::Error::other(fault.to_string());
+                    read = Err(fault);
+                    return Err(error);
                 }
             };
             if let Some(duplicate) = Duplicate::of(&visit) {
@@ -69,8 +72,9 @@ pub(crate) fn run(args: &DuplicatesArgs) -> Result<(), CommandError> {
             }
         }
         Ok(())
-    })?;
-    Ok(read?)
+    });
+    read?;
+    listed
 }
 
 /// Requeues pages that the user declares distinct.
@@ -103,9 +107,9 @@ fn declare_distinct(directory: &Path, distinct: &[String]) -> Result<(), Command
     }
 }
 
-/// Writes a cluster; in CSV, a row per member.
-fn write_cluster(cluster: &Cluster, format: ListFormat, list: &mut List<'_>) -> io::Result<()> {
-    if format == ListFormat::Csv {
+/// Writes a cluster, on request with a row per member.
+fn write_cluster(cluster: &Cluster, by_member: bool, list: &mut List<'_>) -> io::Result<()> {
+    if by_member {
         let mut members = cluster.members.iter();
         let original = cluster.members.first();
         return members.try_for_each(|url| {

@@ -11,7 +11,7 @@ use serde::Serialize;
 use web::Host;
 
 use crate::args::FramesArgs;
-use crate::output::{self, ListFormat};
+use crate::output::{self, ListArgs};
 
 /// A host with a frame.
 #[derive(Serialize)]
@@ -27,7 +27,7 @@ pub(crate) fn run(args: &FramesArgs) -> Result<(), CommandError> {
     let directory = &args.directory;
     let frames = frames::of_crawl(directory)?;
     let Some(host) = &args.host else {
-        return list(frames, args.format);
+        return list(frames, &args.list);
     };
     let known = frames.iter().find(|(known, _)| known.as_str() == host);
     let Some((host, frame)) = known else {
@@ -36,18 +36,18 @@ pub(crate) fn run(args: &FramesArgs) -> Result<(), CommandError> {
         return Err(usage(message).with_remedy(remedy));
     };
     let blocks = frames::blocks(directory, host, frame)?;
-    output::list(args.format, &["role", "pages", "block"], |list| {
+    output::list(&args.list, &["role", "pages", "block"], |list| {
         blocks
             .iter()
             .try_for_each(|block| list.write(block, |out| write_block(block, out)))
     })
 }
 
-fn list(mut frames: Vec<(Host, HostFrame)>, format: ListFormat) -> Result<(), CommandError> {
+fn list(mut frames: Vec<(Host, HostFrame)>, args: &ListArgs) -> Result<(), CommandError> {
     frames.sort_by(|(one, of_one), (other, of_other)| {
         (Reverse(of_one.pages()), one.as_str()).cmp(&(Reverse(of_other.pages()), other.as_str()))
     });
-    output::list(format, &["host", "pages", "changing"], |list| {
+    output::list(args, &["host", "pages", "changing"], |list| {
         frames.iter().try_for_each(|(host, frame)| {
             let frame = FrameOfHost {
                 host: host.as_str(),

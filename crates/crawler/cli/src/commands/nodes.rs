@@ -2,13 +2,14 @@
 
 use std::io;
 
+use export::List;
 use inspect::nodes::Node;
 use messages::{CommandError, counted, printable};
 use setup::shared;
 use shared_store::Unowned;
 
 use crate::args::NodesArgs;
-use crate::output::{self, List};
+use crate::output;
 
 /// Columns of CSV.
 const COLUMNS: &[&str] = &[
@@ -31,7 +32,7 @@ pub(crate) fn run(args: &NodesArgs) -> Result<(), CommandError> {
         Ok::<_, CommandError>((nodes, unowned))
     })?;
     let nodes: Vec<Node> = nodes.iter().map(Node::of).collect();
-    output::list(args.format, COLUMNS, |list| write(&nodes, unowned, list))
+    output::list(&args.list, COLUMNS, |list| write(&nodes, unowned, list))
 }
 
 fn write(nodes: &[Node], unowned: Unowned, list: &mut List<'_>) -> io::Result<()> {

@@ -6,6 +6,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use export::List;
 use inspect::patterns::{Pattern, Rule, Scripts, TrapLine, TrapsFound};
 use journal::PatternName;
 use messages::{CommandError, counted, counted_as, pasted, printable, say, usage};
@@ -16,7 +17,7 @@ use setup::shared::{OpenCrawl, Refused};
 use store::{Example, PatternState};
 
 use crate::args::PatternsArgs;
-use crate::output::{self, List, ListFormat};
+use crate::output;
 
 /// Columns of CSV.
 const COLUMNS: &[&str] = &[
@@ -38,13 +39,13 @@ pub(crate) fn run(args: &PatternsArgs) -> Result<(), CommandError> {
         return reopen(crawl.directory(), name);
     }
     let found = TrapsFound::read(&state)?;
-    output::list(args.format, COLUMNS, |list| {
+    output::list(&args.list, COLUMNS, |list| {
         for report in &found.reports() {
             let pattern = Pattern::of(report);
             list.write(&pattern, |out| write_pattern(&pattern, out))?;
         }
         for (trap, rule) in &found.rules {
-            if args.format == ListFormat::Csv {
+            if args.list.needs_rows() {
                 write_row(list, trap, rule)?;
             } else {
                 let line = TrapLine { trap, rule };

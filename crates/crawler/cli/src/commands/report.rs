@@ -3,14 +3,11 @@
 //! If the journal is damaged, the report shows the part before the damage, and the command exits
 //! with code 1.
 
-use std::io::Write;
 use std::path::Path;
 
-use disk::OutputFile;
 use inspect::journal::damaged;
 use inspect::report;
 use messages::CommandError;
-use settings::input::unwritable;
 use setup::shared::OpenCrawl;
 use web::Escaping;
 use web_ui::Report;
@@ -30,26 +27,11 @@ pub(crate) fn run(args: &ReportArgs) -> Result<(), CommandError> {
 }
 
 fn write(args: &ReportArgs, directory: &Path, report: &Report) -> Result<(), CommandError> {
-    let Some(path) = args.file(directory) else {
-        return match args.format {
-            ReportForm::Html => output::file_to_stdout(|mut out| report.write_html(&mut out)),
-            ReportForm::Json => output::to_stdout(|out| output::json_line(out, report)),
-        };
-    };
-    let unwritable = unwritable(&path);
-    let mut draft = OutputFile::replacing(&path).map_err(unwritable)?;
-    let mut whole = Vec::new();
-    let made = match args.format {
-        ReportForm::Html => report.write_html(&mut whole),
-        ReportForm::Json => output::json_line(&mut Escaping::new(&mut whole), report),
-    };
-    made.and_then(|()| draft.write_all(&whole))
-        .map_err(unwritable)?;
-    draft.complete().map_err(unwritable)?;
-    let opened = match args.format {
-        ReportForm::Html => "open it in a browser",
-        ReportForm::Json => "one JSON object",
-    };
-    output::say_written(&path, "a report", opened);
-    Ok(())
+    let path = args.file(directory);
+    match args.format {
+        ReportForm::Html => output::page(&path, "a report", |mut out| report.write_html(&mut out)),
+        ReportForm::Json => output::file(&path, "a report", "one JSON object", |out| {
+            output::json_line(&mut Escaping::new(out), report)
+        }),
+    }
 }

@@ -35,7 +35,7 @@ pub(crate) fn run(args: &SearchArgs) -> Result<(), CommandError> {
         snippets: args.snippets.is_on(),
         duplicates: args.duplicates,
     })?;
-    output::list(args.format, COLUMNS, |list| {
+    output::list(&args.list, COLUMNS, |list| {
         if found.is_empty() {
             list.line("no page found")?;
         }

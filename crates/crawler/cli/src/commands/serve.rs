@@ -6,9 +6,7 @@
 use std::net::SocketAddr;
 use std::path::Path;
 
-use export::ExportInfo;
-use inspect::export::visits_csv;
-use inspect::{pair, report, similar, why};
+use inspect::{csv, pair, report, similar, why};
 use messages::{CommandError, fault, say, usage};
 use settings::read_again::ArchivedPages;
 use settings::{Settings, crawl_directory, input, machine};
@@ -22,14 +20,6 @@ use web_ui::{
 
 use crate::args::ServeArgs;
 use crate::signals;
-
-/// The beginning of a table as CSV, which has no place for metadata.
-const ABOUT: ExportInfo = ExportInfo {
-    version: env!("CARGO_PKG_VERSION"),
-    algorithm: neardup::ALGORITHM,
-    zero_key: false,
-    options: Vec::new(),
-};
 
 /// Maximum size of a token file, in bytes.
 const MAX_TOKEN_FILE: u64 = 4_096;
@@ -168,7 +158,7 @@ fn watched(
 fn queries(settings: &Settings, directory: &Path) -> CrawlQueries {
     let archive = ArchivedPages::of(settings).archive;
     let [of_why, of_similar, of_pair] = [(); 3].map(|()| directory.to_owned());
-    let state = crawl_directory::state(directory);
+    let (state, of_hosts) = (crawl_directory::state(directory), settings.clone());
     CrawlQueries {
         explain: Box::new(move |url| {
             let explained = why::explain(&of_why, url);
@@ -190,6 +180,9 @@ fn queries(settings: &Settings, directory: &Path) -> CrawlQueries {
             })
         }),
         text: Box::new(move |file, offset| archive.indexed_text_at(file, offset)),
-        csv: Box::new(move |takes, most| visits_csv(&state, takes, most, ABOUT)),
+        visits_csv: Box::new(move |takes, most| csv::of_visits(&state, takes, most)),
+        hosts_csv: Box::new(move |statistics, letters, most| {
+            csv::of_hosts(statistics, &of_hosts, letters, most)
+        }),
     }
 }

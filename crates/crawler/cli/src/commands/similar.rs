@@ -100,7 +100,7 @@ fn pages(args: &SimilarArgs, what: &str, crawl: &OpenCrawl) -> Result<(), Comman
         }
     };
     let columns = &["url", "verdict", "distance", "resemblance"];
-    output::list(args.format, columns, |list| {
+    output::list(&args.list, columns, |list| {
         for hit in &hits {
             list.write(hit, |out| {
                 writeln!(

@@ -5,12 +5,13 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io;
 
+use export::List;
 use inspect::skipped::{Skipped, Unvisited, UnvisitedUrls};
 use journal::ReasonKind;
 use messages::{CommandError, printable, say};
 
 use crate::args::SkippedArgs;
-use crate::output::{self, List};
+use crate::output;
 
 pub(crate) fn run(args: &SkippedArgs) -> Result<(), CommandError> {
     let unvisited = Unvisited::read(&args.directory, args.why)?;
@@ -24,7 +25,7 @@ const COLUMNS: &[&str] = &["url", "why", "reason", "via"];
 /// Writes the list and the number of URLs per kind.
 fn write(args: &SkippedArgs, urls: UnvisitedUrls) -> Result<(), CommandError> {
     let counts = RefCell::new(BTreeMap::<ReasonKind, u64>::new());
-    output::list(args.format, COLUMNS, |list| {
+    output::list(&args.list, COLUMNS, |list| {
         urls.each(|skipped| {
             let kind = skipped.kind();
             if args.why.is_some_and(|why| why != kind) {

@@ -3,6 +3,7 @@
 
 mod hosts;
 
+use inspect::hosts::COLUMNS;
 use inspect::leftovers;
 use inspect::status::Status;
 use messages::{CommandError, counted, printable};
@@ -22,11 +23,11 @@ pub(crate) fn run(args: &StatusArgs) -> Result<(), CommandError> {
     if args.hosts {
         let settings = Settings::of_crawl(directory)?;
         let (statistics, _) = CrawlStatistics::read(&state)?;
-        return output::list(args.format, hosts::COLUMNS, |list| {
+        return output::list(&args.list, COLUMNS, |list| {
             hosts::write(&statistics, &settings, list)
         });
     }
-    let format = args.format.without_csv("status without --hosts")?;
+    let format = args.list.without_list("status without --hosts")?;
     let control = control_in_force::last_in_force(directory)?;
     let control = control.map(|in_force| control_file::describe(&in_force.overrides));
     let status = Status::read(directory, &state)?;

@@ -270,7 +270,7 @@ pub const FOREIGN: &[ForeignName] = &[
     ),
     row(
         &["--set", "-s", "-a"],
-        "settings are options, such as --delay 2s, or keys of a file for --config",
+        "every setting is an option of its own, such as --delay 2s; --config reads a file",
     ),
 ];
 

@@ -144,6 +144,18 @@ impl IntoResponse for Html {
     }
 }
 
+/// Returns a table of CSV, which a browser saves as `NAME.csv`.
+pub(crate) fn attached_csv(name: &str, bytes: Vec<u8>) -> Response {
+    let headers = [
+        (header::CONTENT_TYPE, "text/csv; charset=utf-8".to_owned()),
+        (
+            header::CONTENT_DISPOSITION,
+            format!("attachment; filename=\"{name}.csv\""),
+        ),
+    ];
+    (headers, bytes).into_response()
+}
+
 /// An answer other than a view, with a sentence for the reader.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {

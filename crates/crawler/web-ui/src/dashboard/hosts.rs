@@ -7,6 +7,7 @@ use std::time::Duration;
 use askama::Template;
 use axum::Extension;
 use axum::extract::{Query, State};
+use axum::response::Response;
 use serde::Deserialize;
 use statistics::{CrawlStatistics, HostStatistics, VisitSums};
 use web::{Host, Timestamp, WaitReason};
@@ -14,7 +15,7 @@ use web::{Host, Timestamp, WaitReason};
 use super::Dashboard;
 use crate::access::Granted;
 use crate::caps;
-use crate::dashboard::frame::{Frame, Html, Refusal, Tab};
+use crate::dashboard::frame::{Frame, Html, Refusal, Tab, attached_csv};
 use crate::filters;
 use crate::format::{self, cut};
 use crate::paging::{Paging, search_parameter};
@@ -63,6 +64,20 @@ pub(crate) async fn show(
     dashboard
         .answer(move |dashboard| of(dashboard, granted, &query))
         .await
+}
+
+/// Sends all hosts whose names contain the letters as CSV.
+pub(crate) async fn csv(
+    State(dashboard): State<Arc<Dashboard>>,
+    Query(query): Query<HostsQuery>,
+) -> Result<Response, Refusal> {
+    let written = dashboard.answer_slowly(move |dashboard| {
+        let letters = query.q.trim().to_lowercase();
+        let write = &dashboard.crawl.queries.hosts_csv;
+        let written = dashboard.look(|look| write(look.statistics, &letters, caps::CSV));
+        written.map_err(Refusal::Unavailable)
+    });
+    Ok(attached_csv("hosts", written.await?))
 }
 
 fn of(dashboard: &Dashboard, granted: Granted, query: &HostsQuery) -> Result<Html, Refusal> {

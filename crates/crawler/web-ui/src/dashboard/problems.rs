@@ -6,14 +6,13 @@ use std::sync::Arc;
 use askama::Template;
 use axum::Extension;
 use axum::extract::{Query, State};
-use axum::http::header;
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 
 use super::Dashboard;
 use super::selection::{Listing, Order, Selection};
 use crate::access::Granted;
 use crate::caps;
-use crate::dashboard::frame::{Frame, Html, Refusal, Tab};
+use crate::dashboard::frame::{Frame, Html, Refusal, Tab, attached_csv};
 use crate::filters;
 use crate::format::cut;
 use crate::report::{ListedUrl, ReportCounts, gather};
@@ -76,17 +75,10 @@ pub(crate) async fn csv(
     let name = selection.kind.as_str();
     let written = dashboard.answer_slowly(move |dashboard| {
         let takes = |visit: &journal::VisitRecord| selection.takes(visit);
-        let written = (dashboard.crawl.queries.csv)(&takes, caps::CSV);
+        let written = (dashboard.crawl.queries.visits_csv)(&takes, caps::CSV);
         written.map_err(Refusal::Unavailable)
     });
-    let headers = [
-        (header::CONTENT_TYPE, "text/csv; charset=utf-8".to_owned()),
-        (
-            header::CONTENT_DISPOSITION,
-            format!("attachment; filename=\"{name}.csv\""),
-        ),
-    ];
-    Ok((headers, written.await?).into_response())
+    Ok(attached_csv(name, written.await?))
 }
 
 impl ProblemsPage {

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use statistics::Counts;
 
-use crate::charts::{Part, Svg, bar};
+use crate::charts::{Part, Svg, bar, part};
 
 /// Returns the fates of URLs, each with its count. Only a crawl with a topic has pages off topic.
 pub(crate) fn fates(counts: &Counts) -> Vec<(Part, u64)> {
@@ -34,10 +34,6 @@ pub(crate) fn fates_chart(counts: &Counts) -> Svg {
         "One bar, divided by the number of URLs per verdict. The table contains the numbers.",
         &fates(counts),
     )
-}
-
-const fn part(class: &'static str, name: &'static str) -> Part {
-    Part { class, name }
 }
 
 /// A setting as in `crawler.toml`.

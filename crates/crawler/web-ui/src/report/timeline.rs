@@ -6,7 +6,7 @@ use serde::Serialize;
 use statistics::VisitSums;
 use web::Timestamp;
 
-use crate::charts::{Column, Part, Plot, columns};
+use crate::charts::{Column, Part, Plot, columns, part};
 use crate::{caps, format};
 
 /// A part of the crawl's time.
@@ -32,29 +32,14 @@ pub struct Timeline {
 }
 
 const PARTS: [Part; 4] = [
-    Part {
-        class: "s-unique",
-        name: "unique",
-    },
-    Part {
-        class: "s-changed",
-        name: "changed",
-    },
-    Part {
-        class: "s-near",
-        name: "duplicates",
-    },
-    Part {
-        class: "s-failed",
-        name: "failed",
-    },
+    part("s-unique", "unique"),
+    part("s-changed", "changed"),
+    part("s-near", "duplicates"),
+    part("s-failed", "failed"),
 ];
 /// Labels of the horizontal scale, which are as long as the narrowest screen has room for.
 const LABELS: usize = 4;
-const QUEUED: [Part; 1] = [Part {
-    class: "s-excluded",
-    name: "waiting",
-}];
+const QUEUED: [Part; 1] = [part("s-excluded", "waiting")];
 
 impl Timeline {
     /// Makes a timeline of points in their order, each `span` long. Points are added up until

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::report_counts::ReportCounts;
-use crate::charts::{Column, Part, Plot, columns};
+use crate::charts::{Column, Part, Plot, columns, part};
 
 /// Verdicts on pages.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -26,10 +26,7 @@ pub(crate) struct Bin {
     pub(crate) count: u64,
 }
 
-const NEAR: [Part; 1] = [Part {
-    class: "s-accent",
-    name: "near-duplicates",
-}];
+const NEAR: [Part; 1] = [part("s-accent", "near-duplicates")];
 /// Minimum number of bits that the histogram of distances reaches to.
 const MIN_BITS: usize = 7;
 /// Hundredths between two labels of the scale of resemblance.

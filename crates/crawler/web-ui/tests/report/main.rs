@@ -7,6 +7,7 @@
 
 mod filled;
 mod hostile;
+mod series;
 
 use scraper::{ElementRef, Html, Selector};
 use web_ui::{Report, caps, cut};
@@ -27,6 +28,16 @@ fn elements(page: &str) -> Vec<String> {
     let elements = document.select(&all);
     elements
         .map(|element| format!("{:?}", element.value()))
+        .collect()
+}
+
+/// Returns the target of each element that a selector finds; empty for an element without one.
+fn found(page: &str, selector: &str) -> Vec<String> {
+    let document = Html::parse_document(page);
+    let selector = Selector::parse(selector).unwrap();
+    let elements = document.select(&selector);
+    elements
+        .map(|element| element.attr("href").unwrap_or_default().to_owned())
         .collect()
 }
 

@@ -203,7 +203,10 @@ impl CrawlFixture {
                 }),
                 pair: Box::new(move |_| Ok(judged(&of_pair))),
                 text: Box::new(move |_, _| Some(of_text.clone())),
-                csv: Box::new(|_, most| Ok(format!("url\r\n{most}").into_bytes())),
+                visits_csv: Box::new(|_, most| Ok(format!("url\r\n{most}").into_bytes())),
+                hosts_csv: Box::new(|_, letters, most| {
+                    Ok(format!("host\r\n{letters} {most}").into_bytes())
+                }),
             },
         }
     }

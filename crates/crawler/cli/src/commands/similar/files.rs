@@ -134,7 +134,7 @@ pub(super) fn near_fingerprints(
 
 fn print(args: &SimilarArgs, hits: impl Iterator<Item = Hit>) -> Result<(), CommandError> {
     let columns = &["document", "distance", "resemblance", "containment"];
-    output::list(args.format, columns, |list| {
+    output::list(&args.list, columns, |list| {
         for hit in hits {
             list.write(&hit, |out| {
                 let share = hit.containment.or(hit.resemblance);

@@ -3,31 +3,12 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
+use export::List;
 use inspect::hosts::{Line, lines};
 use messages::printable;
 use settings::Settings;
 use settings::values::Span;
 use statistics::CrawlStatistics;
-
-use crate::output::List;
-
-/// Columns of CSV.
-pub(super) const COLUMNS: &[&str] = &[
-    "host",
-    "pages",
-    "waiting",
-    "failed",
-    "failures",
-    "crawl_delay",
-    "crawl_delay_obeyed",
-    "retry_after",
-    "delay",
-    "why",
-    "answered_at",
-    "ready_at",
-    "address",
-    "last_failure",
-];
 
 /// Writes a line per host, sorted by descending number of pages.
 pub(super) fn write(
