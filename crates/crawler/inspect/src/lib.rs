@@ -16,6 +16,7 @@ pub mod similar;
 mod tree;
 pub mod unpack;
 pub mod verify;
+pub mod visits_csv;
 pub mod wacz;
 
 pub use facts::page_counts::PageCounts;
