@@ -17,6 +17,7 @@ pub(crate) mod frequencies;
 pub(crate) mod import;
 pub(crate) mod index;
 pub(crate) mod manual;
+pub(crate) mod mcp;
 pub(crate) mod node;
 pub(crate) mod nodes;
 pub(crate) mod patterns;

@@ -33,6 +33,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
             "status",
             "report",
             "serve",
+            "mcp",
             "why",
             "search",
             "export",
