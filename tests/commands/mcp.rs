@@ -256,7 +256,12 @@ fn wrong_calls_are_refused_with_a_remedy_and_the_server_goes_on() {
 #[test]
 fn changes_are_listed_if_the_user_names_the_earlier_crawl() {
     let (_server, crawl) = crawled();
-    let mut agent = Agent::of(&crawl, &["crawl", "--against", "crawl"]);
+    let copied = Command::new("cp")
+        .args(["-r", "crawl", "older"])
+        .current_dir(crawl.directory())
+        .status();
+    assert!(copied.expect("cp runs").success());
+    let mut agent = Agent::of(&crawl, &["crawl", "--against", "older"]);
     let changes = agent.call("changes", &json!({}));
     assert_eq!(changes["changes"], json!([]));
     assert_eq!(changes["counts"], json!({"unchanged": 6}));

@@ -56,9 +56,11 @@ pub(crate) fn text(text: &str, offset: usize) -> Answer {
         .collect()
 }
 
-/// Returns a value as JSON.
+/// Returns a value as JSON, with the digits that commands print: `to_value` would widen scores.
 pub(crate) fn json(value: &impl Serialize) -> Result<Value, CommandError> {
-    serde_json::to_value(value).map_err(|error| fault(&error))
+    let printed = serde_json::to_string(value);
+    let read = printed.and_then(|printed| serde_json::from_str(&printed));
+    read.map_err(|error| fault(&error))
 }
 
 /// Returns a value with fields as an answer.
