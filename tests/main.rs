@@ -118,6 +118,7 @@ mod archive {
 
 /// Other commands, settings and messages.
 mod commands {
+    mod api; // `/api/` of the dashboard
     mod audit; // `export --audit`
     mod bad_input; // errors of the command line and the configuration
     mod clean; // `clean`
@@ -135,6 +136,7 @@ mod commands {
     mod inspection; // `status`, `why`, `export` and others on a crawl
     mod interrupted; // files that an interrupt, a kill or a full disk leaves
     mod labels; // `dedup --labels`
+    mod mcp; // `mcp`
     mod measures; // `compare --measures`
     mod on_finish; // `--on-finish`
     mod one_form; // tables, JSON and CSV, wherever they go

@@ -89,6 +89,7 @@ packed toy
 judge "$python" lab/interop/faults.py "$work/toy" --crawler "$crawler" --rust-reader "$built/examples/warc_crate" --served "$work/toy.served"
 judge "$python" lab/interop/parquet.py "$work/toy" --crawler "$crawler"
 judge "$python" lab/interop/wet.py "$work/toy" --crawler "$crawler"
+judge "$python" lab/interop/agents.py "$work/toy" --crawler "$crawler"
 
 echo
 echo "### Signatures of requests"

@@ -5,7 +5,11 @@ use super::session::Session;
 use super::{pages, root};
 
 /// Pages whose commands do not run here, with the reason.
-const NOT_RUN: [(&str, &str); 4] = [
+const NOT_RUN: [(&str, &str); 5] = [
+    (
+        "guide/api.md",
+        "its commands ask a server; tests/commands/api.rs asks the same",
+    ),
     (
         "guide/dashboard.md",
         "its commands serve until they are interrupted; tests/commands/serve.rs runs them",
@@ -33,6 +37,7 @@ const RUN: [(&str, &[&str]); 25] = [
     ("tutorial-audit.md", &[]),
     ("tutorial-corpus.md", &[]),
     ("explanation/near-duplicates.md", &[]),
+    ("guide/agents.md", &[MONDAY]),
     ("guide/batch.md", &[DIR]),
     (
         "guide/command-line.md",

@@ -30,7 +30,7 @@ pub(crate) use inspect::{
 pub(crate) use node::NodeArgs;
 pub(crate) use report::{ReportArgs, ReportForm};
 pub(crate) use retry::RetryArgs;
-pub(crate) use serve::ServeArgs;
+pub(crate) use serve::{McpArgs, ServeArgs};
 use settings::suggestions;
 use setup::signing::KeysCommand;
 pub(crate) use shell::{CompletionsArgs, ManArgs};
@@ -75,6 +75,7 @@ Examples:
   crawler changes monday tuesday --diff             what is new, changed, moved and gone
   crawler report monday                             an HTML report of the crawl
   crawler serve monday                              the same in a browser, live
+  crawler mcp monday                                the same for agents
   crawler why monday https://example.org/a          why a URL was or was not archived
   crawler duplicates monday --clusters              clusters of duplicates
   crawler similar monday draft.html                 pages like this file
@@ -124,6 +125,9 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// Show a crawl in a browser, and change its pace; works while the crawl runs
     Serve(ServeArgs),
+    /// Answer the questions of agents about a crawl (Model Context Protocol); works while the crawl
+    /// runs
+    Mcp(McpArgs),
     /// Pack crawls and WARC files into one WACZ file for ReplayWeb.page, pywb and other tools
     Wacz(WaczArgs),
     /// Unpack crawls and WARC files into a directory with converted links, for browsing without a

@@ -18,6 +18,7 @@ pub(crate) mod import;
 pub(crate) mod index;
 pub(crate) mod keys;
 pub(crate) mod manual;
+pub(crate) mod mcp;
 pub(crate) mod node;
 pub(crate) mod nodes;
 pub(crate) mod patterns;

@@ -18,7 +18,8 @@ const GROUPS: [(&str, &str); 4] = [
     ),
     (
         "Look at a crawl",
-        "status report serve why search export duplicates similar changes skipped patterns frames",
+        "status report serve mcp why search export duplicates similar changes skipped patterns \
+         frames",
     ),
     (
         "Archives and files",

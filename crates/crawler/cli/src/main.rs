@@ -103,6 +103,7 @@ fn run(command: Command) -> Result<ExitCode, CommandError> {
         Command::Retry(args) => commands::retry::run(&args),
         Command::Report(args) => commands::report::run(&args),
         Command::Serve(args) => commands::serve::run(&args),
+        Command::Mcp(args) => commands::mcp::run(args),
         Command::Status(args) => commands::status::run(&args),
         Command::Extract(args) => commands::extract::run(&args),
         Command::Fingerprint(args) => commands::fingerprint::run(&args),

@@ -26,6 +26,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, he
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use data_encoding::HEXLOWER;
+use serde_json::json;
 use thiserror::Error;
 
 use crate::replay::{address, headers};
@@ -37,6 +38,9 @@ pub const MAX_TOKEN: usize = 256;
 
 /// The name of the token in the URL that is printed.
 const PARAMETER: &str = "token";
+
+/// The beginning of the addresses of the API.
+pub(crate) const API: &str = "/api";
 
 /// The headers of all other responses. Only our own style sheet, script and icon are loaded, and
 /// other sites may not show a page of ours in a frame.
@@ -179,6 +183,28 @@ impl Denied {
             }
         }
     }
+}
+
+impl Denied {
+    /// Returns the refusal for a program: a missing token is 401 with the scheme to use (RFC 6750,
+    /// section 3).
+    fn for_programs(self) -> Response {
+        let error = json!({"error": self.to_string()}).to_string();
+        let media = (header::CONTENT_TYPE, "application/json");
+        match self {
+            Self::NoToken | Self::WrongToken => {
+                let scheme = (header::WWW_AUTHENTICATE, "Bearer");
+                (StatusCode::UNAUTHORIZED, [media, scheme], error).into_response()
+            }
+            _ => (self.status(), [media], error).into_response(),
+        }
+    }
+}
+
+/// Returns true for an address of the API, which answers in JSON.
+pub(crate) fn is_of_programs(uri: &Uri) -> bool {
+    let below = uri.path().strip_prefix(API);
+    below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 impl IntoResponse for Denied {
@@ -342,6 +368,7 @@ pub(crate) async fn guard(
         None => HEADERS,
     };
     let mut response = match judged {
+        Err(denied) if is_of_programs(request.uri()) => denied.for_programs(),
         Err(denied) => denied.into_response(),
         Ok(Granted::Enter) => access.enter(request.uri()),
         Ok(granted) => {

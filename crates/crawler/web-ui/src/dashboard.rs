@@ -36,6 +36,7 @@ use comparison::DifferingBlock;
 use differences::Pair;
 use journal::{Fate, VisitRecord};
 use policy::control_file::ControlRecord;
+use serde::{Serialize, Serializer};
 use statistics::CrawlStatistics;
 use tokio::sync::Semaphore;
 use web::{CanonicalForm, Clock, PageUrl};
@@ -116,12 +117,23 @@ pub type WriteHosts =
     Box<dyn Fn(&CrawlStatistics, &str, usize) -> Result<Vec<u8>, String> + Send + Sync>;
 
 /// The rule that decided on a URL.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Explanation {
     /// The verdict, as in `crawler why`.
     pub verdict: String,
     /// The reason.
     pub reason: String,
+}
+
+impl Explanation {
+    /// Returns the rule that decided on a visited URL.
+    pub(crate) fn of(visit: &VisitRecord) -> Self {
+        let kept = || "its content is new, and was archived".to_owned();
+        Self {
+            verdict: visit.fate.as_str().to_owned(),
+            reason: visit.reason_text().unwrap_or_else(kept),
+        }
+    }
 }
 
 /// A page that repeats another, its original, and the visit with the verdict.
@@ -136,16 +148,22 @@ pub struct JudgedPair {
 }
 
 /// A page that is similar to another.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SimilarPage {
     /// Its URL.
     pub url: String,
     /// The crawl's verdict on it.
+    #[serde(serialize_with = "by_word")]
     pub verdict: Fate,
     /// Bits between the two fingerprints.
     pub distance: u32,
     /// The estimated resemblance of the two texts, 0 to 1.
     pub resemblance: f64,
+}
+
+/// Serializes the word of a verdict.
+fn by_word<S: Serializer>(fate: &Fate, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(fate.as_str())
 }
 
 /// All that the views share.

@@ -7,7 +7,8 @@
 //! - `report` has the sections of a report as values, which are also its JSON; `series` compares
 //!   crawls over time.
 //! - `server` serves the dashboard: `access` decides who may read and change, `dashboard` has a
-//!   module for each view, `controls` writes control.toml, `live` says when statistics changed, and
+//!   module for each view, `api` has the views as JSON,
+//!   `controls` writes control.toml, `live` says when statistics changed, and
 //!   `metrics` has them for monitoring. `live_statistics` follow the journal, `in_flight`
 //!   finds URLs in it, and `machine` reads the rest.
 //! - `replay` serves captures of the archive, which the dashboard shows in a frame.
@@ -32,6 +33,7 @@ mod series;
 
 // The dashboard.
 mod access;
+mod api;
 mod controls;
 mod dashboard;
 mod in_flight;

@@ -23,6 +23,7 @@ use tokio::net::TcpListener;
 use web::Clock;
 
 use crate::access::{self, Access, Token};
+use crate::api::{self, JsonRefusal};
 use crate::dashboard::frame::Refusal;
 use crate::dashboard::{
     Dashboard, WatchedCrawl, cluster, difference, duplicates, hosts, in_flight, overview, page,
@@ -159,7 +160,7 @@ fn router(crawl: WatchedCrawl, clock: Clock, access: Access) -> Router {
         .route("/controls/preview", post(controls::preview))
         .route("/metrics", get(metrics::show))
         .route("/healthz", get(metrics::health));
-    let views = views.merge(files);
+    let views = views.merge(files).nest(access::API, api::routes());
     let views = views.layer(middleware::from_fn(in_time));
     let events = Router::new().route("/events", get(live::events));
     let dashboard = Dashboard::new(crawl, clock, access.replay_key().to_owned());
@@ -183,12 +184,17 @@ async fn file(media: &'static str, text: &'static str) -> impl IntoResponse {
 /// large journal, whose reading continues.
 async fn in_time(request: Request, next: Next) -> Response {
     let sends_a_form = request.method() == Method::POST;
+    let is_program = access::is_of_programs(request.uri());
     let answered = tokio::time::timeout(LONGEST_ANSWER, next.run(request)).await;
     answered.unwrap_or_else(|_elapsed| match sends_a_form {
         true => StatusCode::REQUEST_TIMEOUT.into_response(),
         false => {
             let reading = "The journal is still being read: reload this page later.";
-            Refusal::Unavailable(reading.to_owned()).into_response()
+            let refusal = Refusal::Unavailable(reading.to_owned());
+            match is_program {
+                true => JsonRefusal(refusal).into_response(),
+                false => refusal.into_response(),
+            }
         }
     })
 }

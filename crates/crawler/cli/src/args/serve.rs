@@ -29,6 +29,27 @@ pub(crate) struct ServeArgs {
     pub(crate) token_file: Option<PathBuf>,
 }
 
+/// Answer the questions of agents about a crawl: search, pages, links, similar pages, counts and
+/// changes, by the Model Context Protocol on standard input and output. Agents start this command;
+/// it only reads, and it ends when its input ends.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  crawler mcp monday                                agents may read this crawl, and no other file
+  crawler mcp tuesday --against monday              and list the changes since monday
+
+docs/guide/agents.md has the configuration of an agent.
+
+Exit codes: 0 the input ended, 1 fault, 2 usage error.")]
+pub(crate) struct McpArgs {
+    /// Directory of the crawl, which may be running [default: crawl]
+    #[arg(value_name = "DIR")]
+    pub(crate) directory: Option<PathBuf>,
+    /// Directory of an earlier crawl, which the tool `changes` compares with
+    #[arg(long, value_name = "OLD")]
+    pub(crate) against: Option<PathBuf>,
+}
+
 /// The address of a dashboard that is not named: loopback, and any free port.
 pub(crate) const DEFAULT: &str = "127.0.0.1:0";
 

@@ -133,8 +133,14 @@ async fn request_not_found(
     let wants_body = |_status, _headers: &HeaderMap| true;
     let (unconditional, content) = (Validators::default(), RequestContent::default());
     let host = lease.url().host();
-    let request =
-        politeness::request(context, Some(&host), &url, &unconditional, &content, &wants_body);
+    let request = politeness::request(
+        context,
+        Some(&host),
+        &url,
+        &unconditional,
+        &content,
+        &wants_body,
+    );
     let Ok(response) = request.await? else {
         return Ok(NotFoundPage::default());
     };

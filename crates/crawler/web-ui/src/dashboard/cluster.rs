@@ -23,12 +23,12 @@ use crate::paging::{Paging, encoded};
 /// The question: an original, and the first member of the page.
 #[derive(Debug, Deserialize)]
 pub(crate) struct ClusterQuery {
-    url: String,
+    pub(crate) url: String,
     /// True for an original of an earlier crawl.
     #[serde(default)]
-    earlier: bool,
+    pub(crate) earlier: bool,
     #[serde(default)]
-    from: usize,
+    pub(crate) from: usize,
 }
 
 #[derive(Template)]

@@ -171,6 +171,25 @@ pub(crate) enum Refusal {
     Fault,
 }
 
+impl Refusal {
+    /// Returns the status, the heading, and the sentence for the reader.
+    pub(crate) fn parts(&self) -> (StatusCode, &'static str, &str) {
+        let (status, heading) = match self {
+            Self::NoSuchPage => (StatusCode::NOT_FOUND, "No such page"),
+            Self::Question(_) => (StatusCode::BAD_REQUEST, "Invalid request"),
+            Self::Conflict(_) => (StatusCode::CONFLICT, "Nothing was written"),
+            Self::Unavailable(_) => (StatusCode::SERVICE_UNAVAILABLE, "Cannot be read"),
+            Self::Fault => (StatusCode::INTERNAL_SERVER_ERROR, "Internal error"),
+        };
+        let reason = match self {
+            Self::NoSuchPage => "The dashboard has no page at this address.",
+            Self::Fault => "Please report it, with the address of this page.",
+            Self::Question(reason) | Self::Conflict(reason) | Self::Unavailable(reason) => reason,
+        };
+        (status, heading, reason)
+    }
+}
+
 #[derive(Template)]
 #[template(path = "dashboard/refusal.html")]
 struct RefusalPage<'a> {
@@ -180,18 +199,7 @@ struct RefusalPage<'a> {
 
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
-        let (status, heading) = match self {
-            Self::NoSuchPage => (StatusCode::NOT_FOUND, "No such page"),
-            Self::Question(_) => (StatusCode::BAD_REQUEST, "Invalid request"),
-            Self::Conflict(_) => (StatusCode::CONFLICT, "Nothing was written"),
-            Self::Unavailable(_) => (StatusCode::SERVICE_UNAVAILABLE, "Cannot be read"),
-            Self::Fault => (StatusCode::INTERNAL_SERVER_ERROR, "Internal error"),
-        };
-        let reason = match &self {
-            Self::NoSuchPage => "The dashboard has no page at this address.",
-            Self::Fault => "Please report it, with the address of this page.",
-            Self::Question(reason) | Self::Conflict(reason) | Self::Unavailable(reason) => reason,
-        };
+        let (status, heading, reason) = self.parts();
         let page = RefusalPage {
             heading,
             reason: &cut(reason, caps::REASON),

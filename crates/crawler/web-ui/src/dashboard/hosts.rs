@@ -24,8 +24,8 @@ use crate::paging::{Paging, search_parameter};
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct HostsQuery {
-    q: String,
-    from: usize,
+    pub(crate) q: String,
+    pub(crate) from: usize,
 }
 
 /// A host.
@@ -101,7 +101,7 @@ fn of(dashboard: &Dashboard, granted: Granted, query: &HostsQuery) -> Result<Htm
 }
 
 /// Returns the hosts whose names contain these letters, by descending number of pages.
-fn matching<'a>(
+pub(crate) fn matching<'a>(
     statistics: &'a CrawlStatistics,
     letters: &str,
 ) -> Vec<(&'a Host, &'a HostStatistics)> {

@@ -21,6 +21,7 @@ use crate::caps;
 use crate::dashboard::frame::{CrawlState, Frame, Html, Refusal, Tab};
 use crate::filters;
 use crate::format::{self, cut};
+use crate::live_statistics::Look;
 use crate::machine::MachineValues;
 use crate::report::gather;
 use crate::report::{ReportCounts, Setting, Timeline};
@@ -67,6 +68,16 @@ pub(crate) struct Rates {
 }
 
 impl Rates {
+    /// Returns the rates of a crawl in this state; zero unless it runs.
+    pub(crate) fn in_state(state: CrawlState, look: &Look<'_>) -> Self {
+        let statistics = look.statistics;
+        let begun = statistics.counts().begun_at;
+        match state {
+            CrawlState::Running => Self::of(statistics.timeline(), begun, look.now),
+            _ => Self::default(),
+        }
+    }
+
     /// Returns the rates over the last [`RECENT`], or since the crawl began if that is less.
     fn of(points: &[TimelinePoint], begun: Option<Timestamp>, now: Timestamp) -> Self {
         let since = now.before(RECENT).max(begun.unwrap_or_default());
@@ -128,10 +139,7 @@ fn of(dashboard: &Dashboard, granted: Granted) -> Result<Html, Refusal> {
         let problems = problems.filter_map(|kind| Some((kind, kind.total(look)?)));
         let newest = statistics.newest(Newest::Pages).take(caps::NEWEST);
         let frame = dashboard.frame(Tab::Overview, granted, look);
-        let rates = match frame.state {
-            CrawlState::Running => Rates::of(statistics.timeline(), counts.begun_at, look.now),
-            _ => Rates::default(),
-        };
+        let rates = Rates::in_state(frame.state, look);
         Html::of(&OverviewPage {
             frame,
             linked: true,

@@ -138,19 +138,14 @@ fn visited(
     let content = visit.content_place().filter(|_| visit.kept);
     let text = content
         .and_then(|(file, offset)| (dashboard.crawl.queries.text)(archived_name(file)?, offset));
-    let reason = visit.reason_text();
+    let explanation = Explanation::of(&visit);
     let page = PagePage {
         frame: found.frame,
         linked: true,
         url: cut(visit.url.as_str(), caps::ADDRESS),
         explanation: Explanation {
-            verdict: visit.fate.as_str().to_owned(),
-            reason: cut(
-                reason
-                    .as_deref()
-                    .unwrap_or("its content is new, and was archived"),
-                caps::REASON,
-            ),
+            reason: cut(&explanation.reason, caps::REASON),
+            ..explanation
         },
         facts: facts(&visit),
         record: place.map(|(file, offset)| {

@@ -21,8 +21,8 @@ use crate::paging::{Paging, search_parameter};
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct HitsQuery {
-    q: String,
-    from: usize,
+    pub(crate) q: String,
+    pub(crate) from: usize,
 }
 
 /// A part of a snippet.
@@ -38,6 +38,12 @@ struct HitRow {
     date: String,
     language: String,
     snippet: Vec<Part>,
+}
+
+/// A page of hits, each with the part of its text that contains the words.
+pub(crate) struct FoundHits {
+    pub(crate) hits: Vec<(Hit, Snippet)>,
+    pub(crate) paging: Paging,
 }
 
 /// The answer to a query.
@@ -76,29 +82,37 @@ pub(crate) async fn show(
 }
 
 fn answer(dashboard: &Dashboard, asked: &HitsQuery) -> Answer {
-    let problem = |problem: String| Answer {
-        problem: Some(problem),
-        ..Answer::default()
-    };
     if asked.q.trim().is_empty() {
         return Answer::default();
     }
-    let query = match SearchQuery::parse(&asked.q) {
-        Ok(query) => query,
-        Err(error) => return problem(format!("{error}: {}", error.reason.remedy())),
-    };
-    match hits(dashboard, &query, asked) {
-        Ok(answer) => answer,
-        Err(IndexFault::Missing { .. }) => problem(missing(dashboard)),
-        Err(fault) => problem(fault.to_string()),
+    match find(dashboard, asked) {
+        Ok(found) => Answer {
+            rows: found.hits.iter().map(row).collect(),
+            paging: Some(found.paging),
+            problem: None,
+        },
+        Err(problem) => Answer {
+            problem: Some(problem),
+            ..Answer::default()
+        },
     }
+}
+
+/// Returns a page of hits, or the reason for an answer without hits.
+pub(crate) fn find(dashboard: &Dashboard, asked: &HitsQuery) -> Result<FoundHits, String> {
+    let query = SearchQuery::parse(&asked.q);
+    let query = query.map_err(|error| format!("{error}: {}", error.reason.remedy()))?;
+    hits(dashboard, &query, asked).map_err(|fault| match fault {
+        IndexFault::Missing { .. } => missing(dashboard),
+        fault => fault.to_string(),
+    })
 }
 
 fn hits(
     dashboard: &Dashboard,
     query: &SearchQuery,
     asked: &HitsQuery,
-) -> Result<Answer, IndexFault> {
+) -> Result<FoundHits, IndexFault> {
     let finder = Finder::open(&dashboard.crawl.search)?;
     let total = finder.count(query)?.min(caps::HITS);
     let parameters = search_parameter(&asked.q);
@@ -107,18 +121,20 @@ fn hits(
     let range = paging.range();
     let found = finder.search(query, range.len(), range.start)?;
     let snippets = Snippets::of(query);
-    let rows = found.into_iter().map(|hit| row(dashboard, &snippets, &hit));
-    Ok(Answer {
-        rows: rows.collect(),
-        paging: Some(paging),
-        problem: None,
+    let hits = found.into_iter().map(|hit| {
+        let place = &hit.location;
+        let text = archived_name(&place.file)
+            .and_then(|file| (dashboard.crawl.queries.text)(file, place.offset));
+        let snippet = snippets.cut(&text.unwrap_or_default());
+        (hit, snippet)
+    });
+    Ok(FoundHits {
+        hits: hits.collect(),
+        paging,
     })
 }
 
-fn row(dashboard: &Dashboard, snippets: &Snippets<'_>, hit: &Hit) -> HitRow {
-    let place = &hit.location;
-    let text = archived_name(&place.file)
-        .and_then(|file| (dashboard.crawl.queries.text)(file, place.offset));
+fn row((hit, snippet): &(Hit, Snippet)) -> HitRow {
     let title = hit
         .title
         .as_deref()
@@ -128,7 +144,7 @@ fn row(dashboard: &Dashboard, snippets: &Snippets<'_>, hit: &Hit) -> HitRow {
         title: cut(title.unwrap_or("(without a title)"), caps::TEXT),
         date: format::minute(hit.at),
         language: cut(hit.language.as_deref().unwrap_or_default(), caps::TEXT),
-        snippet: parts(&snippets.cut(&text.unwrap_or_default())),
+        snippet: parts(snippet),
     }
 }
 
