@@ -140,8 +140,7 @@ pub(crate) async fn status(State(dashboard): State<Arc<Dashboard>>) -> Result<Js
             let state = dashboard.state(dashboard.pause_button().as_ref(), look);
             let rates = Rates::in_state(state, look);
             let problems = Listing::PROBLEMS.into_iter();
-            let problems =
-                problems.filter_map(|kind| Some((kind.as_str(), kind.total(statistics)?)));
+            let problems = problems.filter_map(|kind| Some((kind.as_str(), kind.total(look)?)));
             Json::of(&Status {
                 title: &crawl.title,
                 state: state.as_str(),
@@ -194,13 +193,13 @@ pub(crate) async fn problems(
     };
     let answer = move |dashboard: &Dashboard| {
         dashboard.look(|look| {
-            let found = selection.listed(look.statistics);
+            let found = selection.listed(look);
             let part = part(query.from, found.len());
             let listed = found.get(part.range()).unwrap_or_default().iter();
             let listed = listed.map(|visit| gather::listed_url(visit, caps::ADDRESS));
             Json::of(&Problems {
                 kind: selection.kind.as_str(),
-                is_whole: selection.is_whole(look.statistics),
+                is_whole: selection.is_whole(look),
                 urls: Listed::of(&part, listed.collect()),
             })
         })
