@@ -227,7 +227,7 @@ pub(crate) struct ChangesArgs {
     #[arg(value_name = "NEW")]
     pub(crate) new: PathBuf,
     /// With --html: directories of further crawls, in any order
-    #[arg(value_name = "NEWER", requires = "html")]
+    #[arg(value_name = "NEWER")]
     pub(crate) newer: Vec<PathBuf>,
     /// Compare up to 50 crawls over time instead: write a page with the changes from each crawl to
     /// the next to this file, atomically; - is standard output

@@ -10,7 +10,7 @@ use clap::ValueEnum;
 use export::ListForm;
 use inspect::changes::{Change, Changes};
 use inspect::series;
-use messages::{CommandError, counted, say};
+use messages::{CommandError, counted, say, usage};
 
 use crate::args::{ChangeKind, ChangesArgs};
 use crate::output;
@@ -21,6 +21,10 @@ const COLUMNS: &[&str] = &["change", "url", "from", "resemblance", "reason"];
 pub(crate) fn run(args: &ChangesArgs) -> Result<(), CommandError> {
     if let Some(path) = &args.html {
         return write_page(args, path);
+    }
+    if !args.newer.is_empty() {
+        let error = usage("only a page compares more than two crawls");
+        return Err(error.with_remedy("write one with --html FILE, or name two crawls"));
     }
     let form = args.list.form();
     let with_diff = args.diff && form == ListForm::Json;
