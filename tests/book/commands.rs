@@ -32,7 +32,7 @@ const NOT_RUN: [(&str, &str); 5] = [
 const OTHERS: [&str; 2] = ["jq", "man"];
 
 /// Pages whose commands run, each with the commands that make the files which it assumes.
-const RUN: [(&str, &[&str]); 25] = [
+const RUN: [(&str, &[&str]); 27] = [
     ("tutorial.md", &[]),
     ("tutorial-audit.md", &[]),
     ("tutorial-corpus.md", &[]),

@@ -91,7 +91,7 @@ pub(crate) fn changes(crawls: &Crawls, asked: &ChangesArgs) -> Result<Answer, Co
     let Some(against) = &crawls.against else {
         return Err(usage("the server was started without --against OLD"));
     };
-    let changes = Changes::between(against, &crawls.directory, false)?;
+    let mut changes = Changes::between(against, &crawls.directory, false)?;
     let (mut listed, mut counts, mut position) = (Vec::new(), Answer::new(), 0);
     let given = changes.each(|change: &Change<'_>| -> Result<(), CommandError> {
         let kind = change.kind.as_str();
