@@ -434,7 +434,7 @@ fn wrong_crawls_of_a_page_are_refused_by_name() {
     for (arguments, words) in [
         (&["crawl", "week.html", "--html", "-"][..], "week.html"),
         (&["crawl", "crawl", "--html", "-"], "is named twice"),
-        (&["crawl", "crawl", "crawl"], "--html"),
+        (&["crawl", "crawl", "crawl"], "more than two crawls"),
         (&["crawl", "crawl", "--html", "-", "--diff"], "--diff"),
     ] {
         let arguments = [&["changes"], arguments].concat();
