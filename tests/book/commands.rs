@@ -32,7 +32,7 @@ const NOT_RUN: [(&str, &str); 5] = [
 const OTHERS: [&str; 2] = ["jq", "man"];
 
 /// Pages whose commands run, each with the commands that make the files which it assumes.
-const RUN: [(&str, &[&str]); 27] = [
+const RUN: [(&str, &[&str]); 29] = [
     ("tutorial.md", &[]),
     ("tutorial-audit.md", &[]),
     ("tutorial-corpus.md", &[]),
@@ -52,8 +52,10 @@ const RUN: [(&str, &[&str]); 27] = [
     ("guide/focus.md", &[TIDES]),
     ("guide/foreign-archives.md", &[DIR, ARCHIVES]),
     ("guide/not-archived.md", &[DIR, MONDAY, PAIR, WEEKLY]),
+    ("guide/interstitials.md", &["cp -r $CRAWL crawl"]),
     ("guide/limits.md", &[]),
     ("guide/links.md", &[PAGE]),
+    ("guide/preferences.md", &[]),
     ("guide/queries.md", &["cp -r $CRAWL crawl", CORPUS, QUERIES]),
     ("guide/report.md", &[MONDAY]),
     ("guide/search.md", &[DIR]),
