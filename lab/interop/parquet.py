@@ -35,6 +35,7 @@ TYPES = {
         "canonical": "VARCHAR", "duration_ms": "UBIGINT", "words": "UINTEGER", "redirects": "UINTEGER",
         "digest": "VARCHAR", "relevance": "DOUBLE", "truncated": "VARCHAR",
         "language_confidence": "DOUBLE", "needs_scripts": "BOOLEAN", "rendered": "VARCHAR",
+        "ai_train": "BOOLEAN", "ai_input": "BOOLEAN", "search": "BOOLEAN", "preference_source": "VARCHAR",
         "sketch": "BLOB",
     },
     "signatures": {
@@ -58,6 +59,7 @@ TYPES = {
         **dict.fromkeys(
             ["description", "site", "image", "type", "license", "tags", "kind", "fields"], "VARCHAR"
         ),
+        "ai_train": "BOOLEAN", "ai_input": "BOOLEAN", "search": "BOOLEAN", "preference_source": "VARCHAR",
     },
 }
 # pyarrow's types of the unsigned columns by DuckDB's, and of dates and sketches.

@@ -393,10 +393,11 @@ pub(crate) fn warnings_of(exchanges: &[Exchange]) -> impl Iterator<Item = Warnin
 /// and of the page's links.
 pub(crate) fn metadata(visit: &VisitRecord, more: Vec<MetadataField>) -> Vec<MetadataField> {
     let resemblance = visit.resemblance.map(|share| format!("{share:.4}"));
-    // A payload in the archive has a digest of its own there.
-    let payload = visit.payload.filter(|_| !visit.kept);
-    let content = visit.details.content.filter(|_| !visit.kept);
-    let digest = visit.details.digest.clone().filter(|_| !visit.kept);
+    // A rebuild reads archived pages again.
+    let is_unread = !(visit.kept && visit.fate.is_page());
+    let payload = visit.payload.filter(|_| is_unread);
+    let content = visit.details.content.filter(|_| is_unread);
+    let digest = visit.details.digest.clone().filter(|_| is_unread);
     let fetch_time = visit.details.duration.map(|span| span.as_millis());
     let fields = [
         ("verdict", text(Some(visit.fate.as_str()))),

@@ -447,6 +447,9 @@ fn records_of_contents() -> Vec<Record> {
                 offset: Some(17),
                 adds: true,
             }),
+            preferences: "train=n (robots.txt content-usage), search=y (noai)"
+                .parse()
+                .ok(),
             ..crate::VisitDetails::default()
         },
         ..crate::VisitRecord::new(found.clone(), Fate::Unique, at(8))
