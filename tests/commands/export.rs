@@ -478,6 +478,6 @@ fn kept_pages_have_a_sketch_and_others_have_none() {
         csv.lines()
             .next()
             .unwrap()
-            .ends_with(",truncated,language_confidence,needs_scripts,rendered,sketch")
+            .ends_with(",needs_scripts,rendered,ai_train,ai_input,search,preference_source,sketch")
     );
 }

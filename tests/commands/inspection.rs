@@ -47,7 +47,7 @@ fn crawled() -> (Server, Crawl) {
 }
 
 /// The columns of the contract, in order.
-const COLUMNS: [&str; 30] = [
+const COLUMNS: [&str; 34] = [
     "url",
     "final_url",
     "status",
@@ -78,6 +78,10 @@ const COLUMNS: [&str; 30] = [
     "language_confidence",
     "needs_scripts",
     "rendered",
+    "ai_train",
+    "ai_input",
+    "search",
+    "preference_source",
 ];
 
 #[test]

@@ -125,8 +125,7 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// Show a crawl in a browser, and change its pace; works while the crawl runs
     Serve(ServeArgs),
-    /// Answer the questions of agents about a crawl (Model Context Protocol); works while the crawl
-    /// runs
+    /// Answer the questions of agents about a crawl (Model Context Protocol)
     Mcp(McpArgs),
     /// Pack crawls and WARC files into one WACZ file for ReplayWeb.page, pywb and other tools
     Wacz(WaczArgs),

@@ -68,20 +68,25 @@ struct Marker {
     /// Parts of the markup.
     #[serde(default)]
     markup: Vec<String>,
+    /// Parts of the markup that no such page has: a form with a CAPTCHA is a page.
+    #[serde(default)]
+    without: Vec<String>,
 }
 
 /// All markers.
 struct Markers {
     markers: Vec<Marker>,
-    /// The markups of all markers, one after the other.
+    /// The parts of markup of all markers, one after the other: of each, those that it has, and
+    /// then those that it has not.
     markups: RegexSet,
 }
 
 static MARKERS: LazyLock<Markers> = LazyLock::new(|| {
     let file = include_str!("interstitial/markers.json");
     let markers: Vec<Marker> = serde_json::from_str(file).expect("the file is ours");
-    let markups = markers.iter().flat_map(|marker| &marker.markup);
-    let markups = markups.map(|markup| regex::escape(markup));
+    let of_marker = |marker: &'_ Marker| [marker.markup.clone(), marker.without.clone()].concat();
+    let markups = markers.iter().flat_map(of_marker);
+    let markups = markups.map(|markup| regex::escape(&markup));
     let markups = RegexSetBuilder::new(markups).case_insensitive(true).build();
     Markers {
         markups: markups.expect("they are literals"),
@@ -149,11 +154,13 @@ impl Markers {
         let mut number = 0;
         for marker in &self.markers {
             let markups = number..number + marker.markup.len();
-            number = markups.end;
+            let others = markups.end..markups.end + marker.without.len();
+            number = others.end;
             let is_it = marker.header.is_empty()
                 && marker.title.iter().all(|part| title.contains(part))
                 && marker.text.iter().all(|part| text.contains(part))
-                && markups.into_iter().all(|markup| found.matched(markup));
+                && markups.into_iter().all(|markup| found.matched(markup))
+                && !others.into_iter().any(|markup| found.matched(markup));
             if is_it {
                 return Some(marker.interstitial());
             }

@@ -258,6 +258,9 @@ fn pages_about_challenges_are_pages() {
         "<title>Contact</title><script src=https://www.google.com/recaptcha/api.js></script>\
          <p>Write to us."
             .to_owned(),
+        "<title>Write to us</title><script src=https://js.hcaptcha.com/1/api.js></script>\
+         <form><input type=\"email\"><textarea></textarea>Please show that you are human.</form>"
+            .to_owned(),
         "<title>A house is for sale</title><p>Three rooms and a garden. Buy it.".to_owned(),
         "<title>DDoS-Guard</title><p>A company in Rostov.".to_owned(),
         String::new(),
@@ -274,7 +277,7 @@ fn each_marker_has_a_source_and_is_written_in_lower_case() {
     for marker in markers {
         let source = marker["source"].as_str().unwrap();
         assert!(source.starts_with("https://"), "{marker}");
-        let parts = ["title", "text", "markup", "header"];
+        let parts = ["title", "text", "markup", "without", "header"];
         let parts: Vec<String> = parts.iter().map(|part| marker[part].to_string()).collect();
         assert!(parts.iter().any(|part| part != "null"), "{marker}");
         for part in parts {

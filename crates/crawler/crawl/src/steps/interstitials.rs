@@ -36,7 +36,8 @@ const SAME_WORDS: f64 = 0.8;
 const NOWHERE: &str = "/no-such-page-7f3a9c51d0e84b26";
 
 /// Returns the reading with the interstitial page that it is, if any; or a failed attempt if that
-/// is a block page and another visit may bring the page.
+/// is a block page and another visit may bring the page. Requisites are parts of a page: a frame may
+/// well be a CAPTCHA.
 ///
 /// # Errors
 /// Faults of reading and of the store.
@@ -46,7 +47,8 @@ pub(crate) async fn judge(
     page: &Exchange,
     mut reading: Reading,
 ) -> Result<Result<Reading, FailedAttempt>, Fault> {
-    let replaces = |found: &Interstitial| found.replaces(lease.url(), &page.url);
+    let is_page = lease.discovered().requisite == 0;
+    let replaces = |found: &Interstitial| is_page && found.replaces(lease.url(), &page.url);
     reading.interstitial = reading.interstitial.filter(replaces);
     match &reading.interstitial {
         None if is_soft_not_found(context, lease, page, &reading).await? => {
