@@ -143,7 +143,10 @@ fn a_route_is_explained_exported_reported_and_survives_a_rebuild() {
     check(&crawl);
     assert_eq!(crawl.notes_about(&url)["needs-scripts"], "yes");
     let csv = crawl.run_command(&["export", "crawl", "--format", "csv"]);
-    let rows = csv.output.lines().filter(|line| line.ends_with(",true,,,,,"));
+    let rows = csv
+        .output
+        .lines()
+        .filter(|line| line.ends_with(",true,,,,,"));
     assert_eq!(rows.count() as u64, ROUTES, "{csv:?}");
     let report = crawl.run_command(&["report", "crawl", "-o", "-"]);
     assert!(

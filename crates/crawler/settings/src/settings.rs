@@ -57,7 +57,8 @@ pub struct Settings {
     /// A list of settings: archive (archive-interstitials on, duplicate-links follow, max-body 1GiB,
     /// on-duplicate keep, page-requisites scope) archives everything but exact duplicates, with
     /// page requisites; focused (archive-interstitials off, duplicate-links probe, max-body 50MiB,
-    /// on-duplicate drop, page-requisites off) archives each text once. Order: defaults < preset < file < flags
+    /// on-duplicate drop, page-requisites off) archives each text once. Order: defaults < preset <
+    /// file < flags
     #[arg(long, value_name = "NAME")]
     #[serde(with = "maybe_word")]
     pub preset: Option<Preset>,
@@ -272,7 +273,7 @@ pub struct Settings {
     #[arg(long, value_name = "WORDS", help_heading = "Politeness")]
     #[serde(with = "word")]
     pub skip_rel: Relations,
-    /// Do not archive pages whose owners refuse these uses: train (AI models), input (of AI answers)
+    /// Do not archive pages whose owners refuse these uses: train (AI models), input (AI answers)
     /// and search, separated by commas. Read from robots.txt, headers and pages, and then also from
     /// /.well-known/tdmrep.json and /ai.txt of each host [default: none]
     #[arg(long, value_name = "WORDS", help_heading = "Politeness")]
@@ -288,9 +289,9 @@ pub struct Settings {
     /// the compressed text of each such page; exact duplicates cost nothing [default: off]
     #[arg(long, value_name = "ON|OFF", help_heading = "Duplicates")]
     pub duplicate_text: Switch,
-    /// Archive pages that a server sends in place of a page, and mark them: block pages, challenges,
-    /// logins, consent pages, parked domains, and pages for missing URLs with status 200 [default:
-    /// off]
+    /// Archive pages that a server sends in place of a page, and mark them: block pages and
+    /// challenges, logins, consent pages, parked domains, and pages for missing URLs with status
+    /// 200 [default: off]
     #[arg(long, value_name = "ON|OFF", help_heading = "Duplicates")]
     pub archive_interstitials: Switch,
     /// Links of a page that repeats an earlier one: probe (new URLs are queued last, and folders

@@ -96,9 +96,10 @@ static MARKERS: LazyLock<Markers> = LazyLock::new(|| {
 
 impl Interstitial {
     /// Returns the interstitial page in a response from `url`; `None` for a page. `body` is the
-    /// response's body without its content codings. [`InterstitialKind::SoftNotFound`] takes a further request and
-    /// is never returned. A page [replaces](Self::replaces) another only if the request was for
-    /// another.
+    /// response's body without its content codings.
+    ///
+    /// [`InterstitialKind::SoftNotFound`] takes a further request and is never returned. A page
+    /// [replaces](Self::replaces) another only if the request was for another.
     #[must_use]
     pub fn of(
         url: &PageUrl,

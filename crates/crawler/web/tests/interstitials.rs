@@ -39,7 +39,7 @@ fn found(fields: &[(&'static str, &str)], html: &str) -> Option<Interstitial> {
 const BLOCKS: &[(&str, &str)] = &[
     (
         "Cloudflare",
-        "<title>Just a moment...</title><noscript>Enable JavaScript and cookies to continue</noscript>\
+        "<title>Just a moment...</title><noscript>Enable JavaScript to continue</noscript>\
          <script>window._cf_chl_opt = {cvId: '3'};\
          a.src = '/cdn-cgi/challenge-platform/h/g/orchestrate/chl_page/v1?ray=1';</script>",
     ),
@@ -69,7 +69,7 @@ const BLOCKS: &[(&str, &str)] = &[
     ),
     (
         "HUMAN",
-        "<title>Access to this page has been denied</title><script>window._pxAppId = 'PX1';</script>\
+        "<title>Access to this page has been denied</title><script>window._pxAppId='X'</script>\
          <h1>Press &amp; Hold to confirm you are a human</h1><div id=px-captcha></div>",
     ),
     (
@@ -95,7 +95,7 @@ const BLOCKS: &[(&str, &str)] = &[
     ),
     (
         "Sucuri",
-        "<html><title>You are being redirected...</title><noscript>Javascript is required.</noscript>\
+        "<html><title>You are being redirected...</title><noscript>Use JavaScript.</noscript>\
          <script>var s={},u;sucuri_cloudproxy_js='';S='cz';</script></html>",
     ),
     (
@@ -110,12 +110,12 @@ const BLOCKS: &[(&str, &str)] = &[
     ),
     (
         "Radware",
-        "<title>Radware Captcha Page</title><script src=\"https://cdn.perfdrive.com/a.js\"></script>\
+        "<title>Radware Captcha Page</title><script src=\"//cdn.perfdrive.com/a.js\"></script>\
          <p>We apologize for the inconvenience. Please solve this CAPTCHA.",
     ),
     (
         "Fastly",
-        "<title>Client Challenge</title><script src=\"/_fs-ch-1T1wmsGaOgGaSxcX/script.js\"></script>\
+        "<title>Client Challenge</title><script src=\"/_fs-ch-1T1wmsGaOgGa/script.js\"></script>\
          <p>JavaScript is disabled in your browser.",
     ),
     (
@@ -125,7 +125,7 @@ const BLOCKS: &[(&str, &str)] = &[
     ),
     (
         "Google",
-        "<title>http://a.test/</title><form action=index></form><p>Our systems have detected unusual \
+        "<title>a.test</title><form action=index></form><p>Our systems have detected unusual \
          traffic from your computer network. This page checks to see if it's really you.",
     ),
     (

@@ -305,7 +305,8 @@ fn a_list_of_uses_is_parsed_from_words() {
 proptest! {
     #[test]
     fn preferences_are_parsed_as_they_were_written(
-        robots in "(Content-(Usage|Signal): (/[ab]? )?((train-ai|search|ai-train)=(y|n|yes|no),?)+\n){0,4}",
+        robots in "(Content-(Usage|Signal): (/[ab]? )?\
+                   ((train-ai|search|ai-train)=(y|n|yes|no),?)+\n){0,4}",
         header in "(train-ai=[yn])?(, )?(search=[yn])?",
         path in "/[ab]?",
     ) {

@@ -5,13 +5,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use lru::LruCache;
 use neardup::Shingles;
+use tokio::sync::OnceCell;
 use web::Host;
 
 /// Maximum number of hosts that are remembered; a forgotten host is asked again.
 const MAX_HOSTS: NonZeroUsize = NonZeroUsize::new(10_000).expect("it is not zero");
 
-/// The words of such a page; `None` if the host answers properly that there is no page.
-pub(crate) type NotFoundPage = Arc<Option<Shingles>>;
+/// The words of such a page, once the host was asked; `None` if the host answers properly that
+/// there is no page. One visit asks, and others wait for the answer.
+pub(crate) type NotFoundPage = Arc<OnceCell<Option<Shingles>>>;
 
 /// The pages for URLs that do not exist, by host.
 #[derive(Debug)]
@@ -24,15 +26,9 @@ impl Default for NotFoundPages {
 }
 
 impl NotFoundPages {
-    /// Returns the page of a host, if the host was asked.
-    pub(crate) fn of_host(&self, host: &Host) -> Option<NotFoundPage> {
+    /// Returns the page of a host.
+    pub(crate) fn of_host(&self, host: &Host) -> NotFoundPage {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        known.get(host).cloned()
-    }
-
-    /// Remembers the page of a host.
-    pub(crate) fn remember(&self, host: &Host, page: NotFoundPage) {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        known.put(host.clone(), page);
+        Arc::clone(known.get_or_insert(host.clone(), NotFoundPage::default))
     }
 }

@@ -22,7 +22,6 @@ use web::{
 use crate::context::CrawlContext;
 use crate::fault::Fault;
 use crate::runtime::retry::{Decision, VisitFailure};
-use crate::runtime::soft_not_found::NotFoundPage;
 use crate::runtime::{blocks, politeness};
 use crate::steps::permission::{self, Permission};
 use crate::steps::reading::{self, Kind, Reading};
@@ -36,8 +35,8 @@ const SAME_WORDS: f64 = 0.8;
 const NOWHERE: &str = "/no-such-page-7f3a9c51d0e84b26";
 
 /// Returns the reading with the interstitial page that it is, if any; or a failed attempt if that
-/// is a block page and another visit may bring the page. Requisites are parts of a page: a frame may
-/// well be a CAPTCHA.
+/// is a block page and another visit may bring the page. Requisites are parts of a page: a frame
+/// may well be a CAPTCHA.
 ///
 /// # Errors
 /// Faults of reading and of the store.
@@ -101,18 +100,11 @@ async fn is_soft_not_found(
     else {
         return Ok(false);
     };
-    let host = page.url.host();
-    let known = context.not_found_pages.of_host(&host);
-    let not_found = match known {
-        Some(known) => known,
-        None => {
-            let found = request_not_found(context, lease, page).await?;
-            context.not_found_pages.remember(&host, found.clone());
-            found
-        }
-    };
+    let not_found = context.not_found_pages.of_host(&page.url.host());
+    let request = || request_not_found(context, lease, page);
+    let not_found = not_found.get_or_try_init(request).await?;
     let words = words_of(document);
-    Ok(match (&*not_found, words) {
+    Ok(match (not_found, words) {
         (Some(missing), Some(words)) => missing.resemblance(&words) >= SAME_WORDS,
         _ => false,
     })
@@ -124,13 +116,13 @@ async fn request_not_found(
     context: &Arc<CrawlContext>,
     lease: &Lease,
     page: &Exchange,
-) -> Result<NotFoundPage, Fault> {
+) -> Result<Option<Shingles>, Fault> {
     let Ok(url) = page.url.join(NOWHERE, &CanonicalForm::keep_all()) else {
-        return Ok(NotFoundPage::default());
+        return Ok(None);
     };
     let permission = permission::check_hop(context, lease, &url).await?;
     if !matches!(permission, Permission::Granted(_)) {
-        return Ok(NotFoundPage::default());
+        return Ok(None);
     }
     let wants_body = |_status, _headers: &HeaderMap| true;
     let (unconditional, content) = (Validators::default(), RequestContent::default());
@@ -144,16 +136,16 @@ async fn request_not_found(
         &wants_body,
     );
     let Ok(response) = request.await? else {
-        return Ok(NotFoundPage::default());
+        return Ok(None);
     };
     if !(200..300).contains(&response.status) {
-        return Ok(NotFoundPage::default());
+        return Ok(None);
     }
     let reading = reading::read_as_received(context, &response, Kind::Page).await?;
     let document = reading
         .document
         .filter(|document| document.media == Media::Html);
-    Ok(Arc::new(document.as_ref().and_then(words_of)))
+    Ok(document.as_ref().and_then(words_of))
 }
 
 /// Returns the words of a page.
