@@ -54,11 +54,11 @@ pub struct Settings {
     /// Refuse to continue: the directory must not exist
     #[arg(long)]
     pub fresh: bool,
-    /// A list of settings: archive (archive-interstitials on, duplicate-links follow, max-body 1GiB,
-    /// on-duplicate keep, page-requisites scope) archives everything but exact duplicates, with
-    /// page requisites; focused (archive-interstitials off, duplicate-links probe, max-body 50MiB,
-    /// on-duplicate drop, page-requisites off) archives each text once. Order: defaults < preset <
-    /// file < flags
+    /// A list of settings: archive (archive-interstitials on, duplicate-links follow, max-body
+    /// 1GiB, on-duplicate keep, page-requisites scope) archives everything but exact duplicates,
+    /// with page requisites; focused (archive-interstitials off, duplicate-links probe, max-body
+    /// 50MiB, on-duplicate drop, page-requisites off) archives each text once. Order: defaults <
+    /// preset < file < flags
     #[arg(long, value_name = "NAME")]
     #[serde(with = "maybe_word")]
     pub preset: Option<Preset>,
