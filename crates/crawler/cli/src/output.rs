@@ -187,7 +187,7 @@ pub(crate) fn say_written_bytes(path: &Path, contents: &str, bytes: u64, opened:
     say(&format!("wrote {path}: {contents}, {size}; {opened}"));
 }
 
-/// Writes a page of HTML like [`file`].
+/// Writes a page of HTML like [`file()`].
 pub(crate) fn page(
     path: &Path,
     contents: &str,
