@@ -54,7 +54,7 @@ pub(crate) struct ListArgs {
 }
 
 impl ListArgs {
-    /// Returns the form, by default that of the file's extension.
+    /// Returns the form; without `--format`, the file's extension decides.
     pub(crate) fn form(&self) -> ListForm {
         let extension = self.output.as_deref().and_then(Path::extension);
         let by_name = extension

@@ -21,7 +21,7 @@ pub struct TextOptions {
     pub boilerplate: bool,
     /// True for a record per section instead of one per text.
     pub chunks: bool,
-    /// Uses that leave out the pages whose owners refuse one of them.
+    /// Uses to respect: a page is omitted if its owner refuses one of them.
     pub respected: Usages,
 }
 

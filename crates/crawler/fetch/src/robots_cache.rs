@@ -95,8 +95,8 @@ pub struct RobotsResponse {
 /// The text of a robots.txt, to be stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RobotsText {
-    /// Its lines, at most [`MAX_ROBOTS_BYTES`], and then those of the [`SiteFile`]s, at most as
-    /// many bytes of each; `None` if there is none of these files.
+    /// Its lines, followed by the lines of the [`SiteFile`]s; each file has at most
+    /// [`MAX_ROBOTS_BYTES`]. `None` if the site has none of these files.
     pub lines: Option<Bytes>,
     /// The expiry of the text.
     pub until: Timestamp,

@@ -3,7 +3,8 @@
 //! The draft is draft-ietf-webbotauth-httpsig-protocol-01 (29 October 2026), section 5.2: a
 //! signature covers `@authority` and the `Signature-Agent` member of its own label. It names a
 //! creation time, an expiry, the key and the tag `web-bot-auth`. A signature does not cover
-//! method, path or body, so whoever reads it can use it at the same authority until it expires.
+//! method, path or body, so anyone who reads it can reuse it at the same authority until it
+//! expires.
 //!
 //! Invariants: no two signatures of a signer have the same nonce, and a private key is in no text.
 

@@ -1,7 +1,7 @@
 //! A page that compares crawls of the same site over time, for `crawler changes --html`.
 //!
 //! Each journal is read once for the comparison, although each crawl of a series may have been run
-//! against all earlier ones. Memory: that of `crawler changes`, for all crawls of the series.
+//! against all earlier ones. Memory grows with the URLs of all crawls, as in `crawler changes`.
 
 use std::convert::Infallible;
 use std::path::{Path, PathBuf};

@@ -21,7 +21,7 @@ pub(crate) struct NoArgs {}
 #[serde(deny_unknown_fields)]
 #[schemars(crate = "rmcp::schemars")]
 pub(crate) struct SearchArgs {
-    /// Words, all of which a page must contain; "a phrase"; -without; one OR other; title:word;
+    /// Words that must all be on a page; "a phrase"; -without; one OR other; title:word;
     /// host:example.org; lang:en; after:2026-01-31; before:2026-02-28
     pub(crate) query: String,
     /// Maximum number of hits, 1 to 100

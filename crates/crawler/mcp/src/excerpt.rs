@@ -1,4 +1,4 @@
-//! Bounds of an answer, and the offset at which the next call continues.
+//! Size limits of an answer, and the offset of the next call.
 
 use messages::{CommandError, fault};
 use serde::Serialize;

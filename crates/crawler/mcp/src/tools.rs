@@ -23,7 +23,7 @@ pub(crate) struct CrawlTool {
     needs_against: bool,
 }
 
-/// The tools, in the order in which agents see them.
+/// Tools, in the order of `tools/list`.
 const TOOLS: [CrawlTool; 6] = [
     CrawlTool {
         name: "search",

@@ -8,11 +8,11 @@ use neardup::Shingles;
 use tokio::sync::OnceCell;
 use web::Host;
 
-/// Maximum number of hosts that are remembered; a forgotten host is asked again.
+/// Maximum number of hosts that are remembered. A forgotten host gets another request.
 const MAX_HOSTS: NonZeroUsize = NonZeroUsize::new(10_000).expect("it is not zero");
 
-/// The words of such a page, once the host was asked; `None` if the host answers properly that
-/// there is no page. One visit asks, and others wait for the answer.
+/// Words of such a page; `None` if the host responds with an error status. The first visit that
+/// needs them sends the request, and later visits wait for its response.
 pub(crate) type NotFoundPage = Arc<OnceCell<Option<Shingles>>>;
 
 /// The pages for URLs that do not exist, by host.

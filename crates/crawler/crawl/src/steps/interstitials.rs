@@ -1,11 +1,11 @@
-//! Interstitial pages: block pages are visited again later, and no other is taken for a page.
+//! Interstitial pages: block pages are visited again later, and the others are excluded.
 //!
 //! Firewalls ([`Interstitial`]) are known by their markers. A page that says that it was not found,
 //! with the status of a page, is compared with the response to a URL that cannot exist (soft 404;
 //! Bar-Yossef et al., WWW 2004, section 3). One such request per host and session is enough, and
 //! hosts without such pages get none.
 //!
-//! Invariant: an interstitial page is no original of any page, and its links are not followed.
+//! Invariant: pages are never compared with an interstitial page, and its links are not followed.
 
 use std::sync::Arc;
 
@@ -110,8 +110,8 @@ async fn is_soft_not_found(
     })
 }
 
-/// Requests a URL of the host that cannot exist. Returns the words of the response; `None` if the
-/// host says properly that there is no such page, or does not let us ask.
+/// Requests a URL of the host that cannot exist. Returns the words of the response; `None` if it
+/// has an error status, or if robots.txt forbids the request.
 async fn request_not_found(
     context: &Arc<CrawlContext>,
     lease: &Lease,

@@ -14,8 +14,8 @@
 //!
 //! A request whose response began is never repeated, and none more than [`MAX_REPEATS`] times: what
 //! follows is a failure, and the host rests. GET and HEAD are idempotent. POST is not, and is sent
-//! on a new connection: only the last two cases apply, in which the server says that it did not
-//! process it.
+//! on a new connection. It is repeated in the last two cases only: the server says that it did not
+//! process the request.
 
 use http::{Response, StatusCode};
 use hyper::body::Incoming;

@@ -79,6 +79,9 @@ impl SiteRules {
     /// Returns the statement of each source about the path and query of a URL. Every use is refused
     /// if finding it costs more than `work` octets examined.
     pub(crate) fn about(&self, target: &str, mut work: usize) -> Vec<Preferences> {
+        if self.0.is_empty() {
+            return Vec::new();
+        }
         let target = Target::new(target);
         let mut longest: Vec<(PreferenceSource, u32, Preferences)> = Vec::new();
         for rule in &self.0 {
