@@ -47,6 +47,26 @@ fn a_page_behind_a_challenge_is_visited_again_and_the_challenge_is_not_archived(
     assert_eq!(server.log().count(HOST, "/from-challenge"), 0);
 }
 
+/// A firewall's page with status 403 counted as a refusal of the page, which was lost for good.
+#[test]
+fn a_block_page_with_status_403_is_not_a_refusal_of_the_page() {
+    let is_first = AtomicBool::new(true);
+    let server = Server::spawn_thread(Site::new(move |request| match request.path() {
+        "/" => page(0, &["/a", "/forbidden"]),
+        "/a" if is_first.swap(false, Ordering::Relaxed) => Reply::html(CHALLENGE).with_status(403),
+        "/a" => page(1, NONE),
+        "/forbidden" => Reply::html("<title>Forbidden</title>").with_status(403),
+        _ => Reply::status(404),
+    }));
+    let crawl = crawl(&server);
+    crawl.complete();
+    crawl.is_sound();
+    assert_eq!(fate(&crawl, &server, "/a").0, "unique");
+    assert_eq!(server.log().count(HOST, "/a"), 2);
+    assert_eq!(fate(&crawl, &server, "/forbidden").1, "HTTP status 403");
+    assert_eq!(server.log().count(HOST, "/forbidden"), 1);
+}
+
 /// A site, of which one page is always a challenge.
 fn guarded() -> Server {
     Server::spawn_thread(Site::new(|request| match request.path() {

@@ -16,7 +16,10 @@ use flate2::write::GzEncoder;
 use http::{HeaderMap, HeaderValue};
 use requests::{PacedResponse, PacingRules, ResponseKind};
 use tokio::time::Instant;
-use web::{Clock, Exchange, MAX_ROBOTS_BYTES, PageUrl, Protocol, Timestamp, Validators, Warning};
+use web::{
+    Clock, Directives, Exchange, MAX_ROBOTS_BYTES, PageUrl, Protocol, Timestamp, Validators,
+    Warning,
+};
 
 use crate::server::page;
 
@@ -99,17 +102,28 @@ impl Fetch for Script {
         };
         Ok(Exchange {
             url: url.clone(),
-            request_head: Vec::new(),
             status,
             headers,
             body: text.into(),
-            truncated: None,
             warnings,
-            address: None,
-            protocol: Protocol::Http11,
-            started: Timestamp::from_millis(0),
-            elapsed: Duration::ZERO,
+            ..empty_page()
         })
+    }
+}
+
+fn empty_page() -> Exchange {
+    Exchange {
+        url: page("http://a.test/"),
+        request_head: Vec::new(),
+        status: 200,
+        headers: HeaderMap::new(),
+        body: Bytes::new().into(),
+        truncated: None,
+        warnings: Vec::new(),
+        address: None,
+        protocol: Protocol::Http11,
+        started: Timestamp::from_millis(0),
+        elapsed: Duration::ZERO,
     }
 }
 
@@ -566,6 +580,50 @@ async fn a_recalled_text_holds_a_day_at_most_and_never_replaces_cached_rules() {
     );
     robots.cache.recall(&url, text(never, u64::MAX)).await;
     assert!(robots.allowed(url.as_str()).await);
+}
+
+/// Returns the owner's preferences for a page of the site that has them only in its files.
+fn preferences(response: &RobotsResponse, url: &PageUrl) -> String {
+    let page = Exchange {
+        url: url.clone(),
+        ..empty_page()
+    };
+    web::page_preferences(Some(&response.rules), &page, Directives::default()).to_string()
+}
+
+#[tokio::test(start_paused = true)]
+async fn statements_of_other_files_outlast_the_session_without_changing_the_rules() {
+    let rules = "User-agent: *\nDisallow: /private\n";
+    let tdm = r#"[{"location": "/", "tdm-reservation": 1}]"#;
+    for robots_txt in [Some(rules), None] {
+        let first = robots(0, 100);
+        if let Some(rules) = robots_txt {
+            first.web.say("http://a.test/robots.txt", 200, rules);
+        }
+        first
+            .web
+            .say("http://a.test/.well-known/tdmrep.json", 200, tdm);
+        let cache = first.cache.with_site_files();
+        let (open, private) = (page("http://a.test/a"), page("http://a.test/private"));
+        let fetched = cache.rules(&open).await;
+        assert_eq!(preferences(&fetched, &open), "train=n (tdmrep.json)");
+        let files = ["robots.txt", ".well-known/tdmrep.json", "ai.txt"];
+        assert_eq!(
+            first.web.asked(),
+            files.map(|file| format!("http://a.test/{file}"))
+        );
+
+        let second = robots(0, 100);
+        second.cache.recall(&open, fetched.read.unwrap()).await;
+        let recalled = second.of(open.as_str()).await;
+        assert_eq!(preferences(&recalled, &open), "train=n (tdmrep.json)");
+        assert_eq!(recalled.source, fetched.source);
+        assert_eq!(
+            recalled.rules.verdict(&private).allowed,
+            robots_txt.is_none()
+        );
+        assert_eq!(second.web.asked(), [""; 0]);
+    }
 }
 
 /// Rules in UTF-16 or in gzip without a header were not seen, and forbidden pages were fetched.
