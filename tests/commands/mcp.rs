@@ -267,6 +267,11 @@ fn changes_are_listed_if_the_user_names_the_earlier_crawl() {
     assert_eq!(changes["counts"], json!({"unchanged": 6}));
     let first = agent.call("changes", &json!({"change": "unchanged", "limit": 4}));
     assert_eq!(first["changes"].as_array().expect("changes").len(), 4);
+    let wrong = agent.refusal("changes", &json!({"change": "removed"}));
+    assert!(
+        wrong.contains("the kinds are new, changed, moved, gone"),
+        "{wrong}"
+    );
     let rest = agent.call("changes", &json!({"change": "unchanged", "offset": 4}));
     assert_eq!(rest["changes"].as_array().expect("changes").len(), 2);
     agent.end();

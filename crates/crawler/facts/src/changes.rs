@@ -34,6 +34,16 @@ pub enum ChangeKind {
 }
 
 impl ChangeKind {
+    /// All kinds.
+    pub const ALL: [Self; 6] = [
+        Self::New,
+        Self::Changed,
+        Self::Moved,
+        Self::Gone,
+        Self::Unchanged,
+        Self::Unknown,
+    ];
+
     /// Returns the word in the output.
     #[must_use]
     pub const fn as_str(self) -> &'static str {

@@ -2,7 +2,7 @@
 //! `--format json` has.
 
 use corpus::{Content, Document};
-use inspect::changes::{Change, Changes};
+use inspect::changes::{Change, ChangeKind, Changes};
 use inspect::search::{self, Wanted};
 use inspect::similar;
 use inspect::status::Status;
@@ -91,6 +91,13 @@ pub(crate) fn changes(crawls: &Crawls, asked: &ChangesArgs) -> Result<Answer, Co
     let Some(against) = &crawls.against else {
         return Err(usage("the server was started without --against OLD"));
     };
+    let kinds = ChangeKind::ALL.map(ChangeKind::as_str);
+    if let Some(wanted) = &asked.change
+        && !kinds.contains(&wanted.as_str())
+    {
+        let unknown = usage(format!("{wanted:?} is no kind of change"));
+        return Err(unknown.with_remedy(format!("the kinds are {}", kinds.join(", "))));
+    }
     let mut changes = Changes::between(against, &crawls.directory, false)?;
     let (mut listed, mut counts, mut position) = (Vec::new(), Answer::new(), 0);
     let given = changes.each(|change: &Change<'_>| -> Result<(), CommandError> {
