@@ -12,7 +12,7 @@
 //! | the connection is lost | nothing may be asked | 1 s at first, then 40 s |
 //!
 //! The row for 429 is not in the RFC; Google does the same. The time after a lost connection is the
-//! wait of the page ([`Consequence`]).
+//! wait of the page ([`Consequence`](requests::Consequence)).
 //!
 //! Every request waits for its host, the hops of a redirect too. Rules that hold for a day outlast
 //! the process: callers store [`RobotsResponse::read`] and give it back with

@@ -15,8 +15,8 @@ use web::{
 
 use crate::failure::FetchFailure;
 
-/// The comment between a stored robots.txt and the lines of the [`SiteFile`](web::SiteFile)s. An owner who writes
-/// it states their own preferences.
+/// The comment between a stored robots.txt and the lines of the [`SiteFile`](web::SiteFile)s. An
+/// owner who writes it states their own preferences.
 const STATED: &[u8] = b"\n# Stated in other files:\n";
 /// Bytes of robots.txt that are decoded: one more than are read, so that a cut line shows.
 const READ: u64 = MAX_ROBOTS_BYTES as u64 + 1;
