@@ -1,6 +1,6 @@
 //! Pages that a server sends in place of a page: block pages, logins, soft 404s.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use serde_json::Value;
 use testkit::{Reply, Server, Site};
@@ -194,4 +194,106 @@ fn a_short_page_with_such_a_title_is_a_page_where_missing_urls_have_status_404()
     let crawl = crawl(&server);
     crawl.complete();
     assert_eq!(fate(&crawl, &server, "/poem").0, "unique");
+}
+
+/// A text of few words, with the number of the request.
+fn notice(text: &str, number: u32) -> Reply {
+    Reply::html(format!("<p>{text} <i>{number}</i>"))
+}
+
+/// The text of a firewall that no marker names was archived as a page, and all later pages were
+/// lost as its duplicates.
+#[test]
+fn a_block_page_without_a_marker_is_known_by_another_page_that_has_its_text_now() {
+    const PAGES: [&str; 8] = ["/1", "/2", "/3", "/4", "/5", "/6", "/7", "/8"];
+    let left = AtomicU32::new(2);
+    let is_blocking = AtomicBool::new(false);
+    let server = Server::spawn_thread(Site::new(move |request| {
+        let path = request.path();
+        is_blocking.fetch_or(path == "/7", Ordering::Relaxed);
+        if is_blocking.load(Ordering::Relaxed) {
+            let took =
+                left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1));
+            if let Ok(left) = took {
+                return notice("Our guard has closed the door to you, traveller.", left);
+            }
+        }
+        match path[1..].parse() {
+            Ok(number) => page(number, NONE),
+            Err(_) if path == "/" => page(0, &PAGES),
+            Err(_) => Reply::status(404),
+        }
+    }));
+    let crawl = crawl(&server);
+    let summary = crawl.complete();
+    crawl.is_sound();
+    assert_eq!(summary["retries"], 1);
+    for path in PAGES {
+        assert_eq!(fate(&crawl, &server, path).0, "unique", "{path}");
+    }
+    assert_eq!(server.log().count(HOST, "/7"), 2);
+    assert_eq!(
+        server.log().count(HOST, "/6"),
+        2,
+        "the page that had another text"
+    );
+}
+
+#[test]
+fn a_short_text_that_a_site_has_under_many_urls_is_a_page() {
+    const STUBS: [&str; 6] = ["/s/1", "/s/2", "/s/3", "/s/4", "/s/5", "/s/6"];
+    let server = Server::spawn_thread(Site::new(|request| match request.path() {
+        "/" => page(0, &STUBS),
+        path if STUBS.contains(&path) => notice("Nobody has written this page yet.", 7),
+        _ => Reply::status(404),
+    }));
+    let crawl = crawl(&server);
+    crawl.complete();
+    crawl.is_sound();
+    let verdicts = STUBS.map(|path| fate(&crawl, &server, path).0);
+    assert_eq!(verdicts[0], "unique");
+    assert!(
+        verdicts[1..].iter().all(|verdict| verdict == "duplicate"),
+        "{verdicts:?}"
+    );
+    // robots.txt, the pages, and two requests that decide about the text.
+    assert_eq!(server.log().targets(HOST).len(), 2 + STUBS.len() + 2);
+    assert_eq!(server.log().count(HOST, "/"), 2);
+}
+
+#[test]
+fn a_short_text_that_a_server_sends_for_all_urls_is_a_soft_404_but_on_the_front_page() {
+    let server = Server::spawn_thread(Site::new(|request| match request.path() {
+        "/robots.txt" => Reply::status(404),
+        "/" => page(0, &["/a", "/b", "/c"]),
+        _ => notice("Welcome to the catalogue of our small museum.", 7),
+    }));
+    let crawl = crawl(&server);
+    crawl.complete();
+    crawl.is_sound();
+    let reason = "soft-404: the server sends this page for URLs that do not exist".to_owned();
+    assert_eq!(fate(&crawl, &server, "/a").0, "unique");
+    for path in ["/b", "/c"] {
+        let excluded = ("excluded".into(), reason.clone());
+        assert_eq!(fate(&crawl, &server, path), excluded);
+    }
+}
+
+#[test]
+fn a_text_that_three_domains_send_for_all_urls_is_a_block_page() {
+    const HOSTS: [&str; 3] = ["one.test", "two.test", "three.test"];
+    let server = Server::spawn_thread(Site::new(|request| match request.path() {
+        "/robots.txt" => Reply::status(404),
+        _ => notice("This site is closed by order of its keeper.", 7),
+    }));
+    let seeds = HOSTS.map(|host| server.url(host, "/"));
+    let crawl = Crawl::of(&server, &HOSTS)
+        .seeds(&seeds)
+        .with(&["--tries", "1"]);
+    let run = crawl.run();
+    assert!(run.code.is_some_and(|code| code < 2), "{run:?}");
+    crawl.is_sound();
+    let verdicts = seeds.map(|seed| crawl.visit(&seed)["verdict"].take());
+    let blocked = verdicts.iter().filter(|verdict| *verdict == "failed");
+    assert_eq!(blocked.count(), 1, "{verdicts:?}");
 }
