@@ -1,5 +1,8 @@
 //! The API of the dashboard, compared with `--format json` of the commands.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use serde_json::Value;
 use testkit::{Reply, Server, Site};
 
@@ -74,6 +77,53 @@ fn the_api_answers_what_the_commands_print() {
     let pair = &print(&["duplicates", "crawl", "--diff", &url("/nearly")])[0];
     let difference = get(&format!("/api/difference?url={}", url("/nearly")));
     assert_same(&difference, pair, &[]);
+    assert_eq!(browser.get("/api/changes").status, 400, "no earlier crawl");
+    serving.interrupt();
+    assert_eq!(serving.end().code, Some(0));
+}
+
+#[test]
+fn the_api_lists_the_changes_since_an_earlier_crawl() {
+    let is_later = Arc::new(AtomicBool::new(false));
+    let of_site = Arc::clone(&is_later);
+    let server = Server::spawn_thread(Site::new(move |request| {
+        match (request.path(), of_site.load(Ordering::Relaxed)) {
+            ("/", _) => page(9, &["/kept", "/changed", "/other"]),
+            ("/kept", _) => page(1, NONE),
+            ("/changed", false) => page(2, NONE),
+            ("/changed", true) => page(3, NONE),
+            ("/other", false) => page(4, NONE),
+            _ => Reply::status(404),
+        }
+    }));
+    let crawl = || {
+        let crawl = Crawl::of(&server, &[HOST]).seeds(&[server.url(HOST, "/")]);
+        crawl.complete();
+        crawl
+    };
+    let monday = crawl();
+    is_later.store(true, Ordering::Relaxed);
+    let tuesday = crawl();
+    let (old, new) = (monday.out(), tuesday.out());
+    let [old, new] = [&old, &new].map(|path| path.to_str().expect("UTF-8"));
+    let mut serving = tuesday.start_command(&["serve", new, "--against", old]);
+    let (browser, _) = Browser::without_token(&mut serving);
+    let get = |target: &str| -> Value {
+        let answer = browser.get(target);
+        serde_json::from_str(&answer.body).expect("JSON")
+    };
+    let mut printed = tuesday.json_lines(&["changes", old, new]);
+    printed.retain(|change| change["change"] != "unchanged");
+    let answer = get("/api/changes");
+    let counts = serde_json::json!({"changed": 1, "gone": 1, "unchanged": 2});
+    assert_eq!(answer["counts"], counts);
+    assert_eq!(answer["listed"], Value::from(printed));
+    let gone = get("/api/changes?change=gone");
+    assert_eq!(gone["listed"][0]["url"], server.url(HOST, "/other"));
+    assert_eq!(gone["total"], 1);
+    let wrong = get("/api/changes?change=lost");
+    let reason = wrong["error"].as_str().unwrap_or_default();
+    assert!(reason.contains("the kinds are new, changed"), "{reason}");
     serving.interrupt();
     assert_eq!(serving.end().code, Some(0));
 }

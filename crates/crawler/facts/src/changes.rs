@@ -4,6 +4,8 @@
 //! page at a time, and only for pages that changed. If a page is gone and a new page has its bytes
 //! or its text, the page moved.
 
+mod list;
+
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -13,6 +15,7 @@ use messages::{CommandError, SlowProgress};
 use serde::{Serialize, Serializer};
 use web::{Media, UrlKey};
 
+pub use self::list::ChangeList;
 use crate::captures::{Journals, Side, State};
 use crate::moves::Moves;
 

@@ -2,21 +2,18 @@
 //! `--format json` has.
 
 use corpus::{Content, Document};
-use inspect::changes::{Change, ChangeKind, Changes};
+use inspect::changes::ChangeList;
 use inspect::search::{self, Wanted};
 use inspect::similar;
 use inspect::status::Status;
 use messages::{CommandError, pasted, usage};
-use serde_json::Value;
 use settings::input::parse_url;
 use settings::{Settings, crawl_directory};
 
 use crate::arguments::{ChangesArgs, NoArgs, SearchArgs, SimilarArgs};
 use crate::crawls::Crawls;
-use crate::excerpt::{self, Answer, MAX_BYTES, MAX_ENTRIES, json, object};
+use crate::excerpt::{self, Answer, MAX_ENTRIES, json, object};
 
-/// Maximum size of a change, in bytes; a larger one is listed without the words that changed.
-const MAX_CHANGE: usize = 4 << 10;
 /// Maximum number of hosts in a status that are down.
 const MAX_HOSTS: usize = 50;
 
@@ -91,48 +88,10 @@ pub(crate) fn changes(crawls: &Crawls, asked: &ChangesArgs) -> Result<Answer, Co
     let Some(against) = &crawls.against else {
         return Err(usage("the server was started without --against OLD"));
     };
-    let kinds = ChangeKind::ALL.map(ChangeKind::as_str);
-    if let Some(wanted) = &asked.change
-        && !kinds.contains(&wanted.as_str())
-    {
-        let unknown = usage(format!("{wanted:?} is no kind of change"));
-        return Err(unknown.with_remedy(format!("the kinds are {}", kinds.join(", "))));
-    }
-    let mut changes = Changes::between(against, &crawls.directory, false)?;
-    let (mut listed, mut counts, mut position) = (Vec::new(), Answer::new(), 0);
-    let given = changes.each(|change: &Change<'_>| -> Result<(), CommandError> {
-        let kind = change.kind.as_str();
-        let count = counts.get(kind).and_then(Value::as_u64).unwrap_or(0);
-        counts.insert(kind.to_owned(), (count + 1).into());
-        let is_wanted = match &asked.change {
-            Some(wanted) => wanted == kind,
-            None => kind != "unchanged",
-        };
-        if is_wanted {
-            position += 1;
-            if position > asked.offset && listed.len() <= MAX_ENTRIES {
-                listed.push(shortened(json(change)?));
-            }
-        }
-        Ok(())
-    });
-    given??;
-    let mut answer = excerpt::list("changes", listed, asked.offset, asked.limit)?;
-    answer.insert("counts".to_owned(), counts.into());
+    // One more than wanted: its existence is the reason for a next offset.
+    let (kind, most) = (asked.change.as_deref(), MAX_ENTRIES + 1);
+    let list = ChangeList::between(against, &crawls.directory, kind, asked.offset, most)?;
+    let mut answer = excerpt::list("changes", list.listed, asked.offset, asked.limit)?;
+    answer.insert("counts".to_owned(), json(&list.counts)?);
     Ok(answer)
 }
-
-/// Removes the words of a change that is too large.
-fn shortened(mut change: Value) -> Value {
-    if change.to_string().len() > MAX_CHANGE
-        && let Some(fields) = change.as_object_mut()
-    {
-        fields.remove("added");
-        fields.remove("removed");
-        let reason = format!("the words that changed exceed {MAX_CHANGE} bytes");
-        fields.insert("reason".to_owned(), reason.into());
-    }
-    change
-}
-
-const _: () = assert!(MAX_CHANGE < MAX_BYTES, "a list has room for a change");

@@ -8,6 +8,7 @@
 //!
 //! Source: OpenAPI Specification 3.1.0.
 
+mod changes;
 mod json;
 mod lists;
 mod pages;
@@ -36,6 +37,7 @@ pub(crate) fn routes() -> Router<Arc<Dashboard>> {
         .route("/page", get(pages::page))
         .route("/similar", get(pages::similar))
         .route("/difference", get(pages::difference))
+        .route("/changes", get(changes::changes))
         .route("/openapi.json", get(|| async { Json::text(DESCRIPTION) }))
         .fallback(|| async { JsonRefusal(Refusal::NoSuchPage) })
 }

@@ -29,6 +29,7 @@ pub(crate) mod selection;
 pub(crate) mod similar;
 pub(crate) mod skipped;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
@@ -100,6 +101,10 @@ pub struct CrawlQueries {
     /// Writes the hosts whose names contain some letters as the CSV of `crawler status --hosts`.
     /// Refuses more than this number of bytes.
     pub hosts_csv: WriteHosts,
+    /// Lists changes since an earlier crawl, with the number of those that come first, and the
+    /// maximum number of entries. Reads both journals and the texts of pages that changed. `None`
+    /// without an earlier crawl.
+    pub changes: Option<ListChanges>,
 }
 
 /// A question about a URL, and its answer or the reason for a missing answer.
@@ -115,6 +120,21 @@ pub type WriteVisits =
 /// A writer of the hosts whose names contain some letters, up to a number of bytes.
 pub type WriteHosts =
     Box<dyn Fn(&CrawlStatistics, &str, usize) -> Result<Vec<u8>, String> + Send + Sync>;
+
+/// A lister of changes of a kind, or of all kinds but `unchanged`.
+pub type ListChanges =
+    Box<dyn Fn(Option<&str>, usize, usize) -> Result<ListedChanges, String> + Send + Sync>;
+
+/// A part of the list of changes since an earlier crawl.
+#[derive(Clone, Debug, Default)]
+pub struct ListedChanges {
+    /// The number of pages of each kind.
+    pub counts: BTreeMap<&'static str, u64>,
+    /// The number of entries of the whole list.
+    pub total: usize,
+    /// Entries as `crawler changes` prints them.
+    pub listed: Vec<serde_json::Value>,
+}
 
 /// The rule that decided on a URL.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]

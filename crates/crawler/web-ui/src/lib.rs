@@ -47,8 +47,8 @@ mod server;
 
 pub use access::{MAX_TOKEN, MIN_TOKEN, Token, TokenError};
 pub use dashboard::{
-    CrawlQueries, Explanation, JudgedPair, Question, ReadText, SimilarPage, WatchedCrawl,
-    WriteHosts, WriteVisits,
+    CrawlQueries, Explanation, JudgedPair, ListChanges, ListedChanges, Question, ReadText,
+    SimilarPage, WatchedCrawl, WriteHosts, WriteVisits,
 };
 pub use format::cut;
 pub use metrics::{METRICS, Metric, MetricKind};

@@ -19,6 +19,9 @@ pub(crate) struct ServeArgs {
     pub(crate) directory: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) store: StoreArg,
+    /// Directory of an earlier crawl, which /api/changes compares with
+    #[arg(long, value_name = "OLD")]
+    pub(crate) against: Option<PathBuf>,
     /// Listen on this address: IP:PORT, a port, or localhost:PORT; port 0 is any free one
     #[arg(long, value_name = "ADDR", default_value = DEFAULT)]
     pub(crate) listen: ListenAddress,

@@ -4,8 +4,9 @@
 //! of a crawl in this process.
 
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use inspect::changes::ChangeList;
 use inspect::{csv, pair, report, similar, why};
 use messages::{CommandError, fault, say, usage};
 use settings::read_again::ArchivedPages;
@@ -14,8 +15,8 @@ use setup::shared::OpenCrawl;
 use tokio::signal::unix::{SignalKind, signal};
 use web::Clock;
 use web_ui::{
-    CrawlQueries, DashboardServer, Explanation, JudgedPair, ServeError, ServeOptions, Token,
-    WatchedCrawl,
+    CrawlQueries, DashboardServer, Explanation, JudgedPair, ListChanges, ListedChanges, ServeError,
+    ServeOptions, Token, WatchedCrawl,
 };
 
 use crate::args::ServeArgs;
@@ -57,7 +58,8 @@ async fn serve(
     let mut interrupt = register(SignalKind::interrupt())?;
     let mut terminate = register(SignalKind::terminate())?;
     let token = token(args.token_file.as_deref())?;
-    let crawl = watched(settings, report::title(settings), is_replica)?;
+    let mut crawl = watched(settings, report::title(settings), is_replica)?;
+    crawl.queries.changes = args.against.clone().map(|old| since(old, &settings.out));
     let server = open_dashboard(crawl, args.listen.0, token, machine::clock()).await?;
     announce(&server);
     tokio::select! {
@@ -184,5 +186,20 @@ fn queries(settings: &Settings, directory: &Path) -> CrawlQueries {
         hosts_csv: Box::new(move |statistics, letters, most| {
             csv::of_hosts(statistics, &of_hosts, letters, most)
         }),
+        changes: None,
     }
+}
+
+/// Returns the lister of changes since an earlier crawl.
+fn since(old: PathBuf, directory: &Path) -> ListChanges {
+    let new = directory.to_owned();
+    Box::new(move |kind, from, most| {
+        let list = ChangeList::between(&old, &new, kind, from, most);
+        let list = list.map_err(|error| error.in_one_line())?;
+        Ok(ListedChanges {
+            counts: list.counts,
+            total: list.total,
+            listed: list.listed,
+        })
+    })
 }

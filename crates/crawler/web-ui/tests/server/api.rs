@@ -27,9 +27,15 @@ const ELSEWHERE: [&str; 9] = [
 /// Questions to every route but two. Their answers have every field, except [`ELSEWHERE`].
 fn questions() -> Vec<String> {
     let of = |path: &str, url: &str| format!("/api/{path}?url={url}");
-    let mut all: Vec<String> = ["status", "hosts?q=site", "duplicates", "skipped?from=0"]
-        .map(|path| format!("/api/{path}"))
-        .into();
+    let mut all: Vec<String> = [
+        "status",
+        "hosts?q=site",
+        "duplicates",
+        "skipped?from=0",
+        "changes?change=new",
+    ]
+    .map(|path| format!("/api/{path}"))
+    .into();
     all.extend(
         [
             "failures",
@@ -186,6 +192,7 @@ async fn a_refusal_is_json_with_a_reason() {
             400,
             "no search index",
         ),
+        ("GET /api/changes?kind=new", &[&host], 400, "unknown field"),
         ("GET /api/status", &["Host: evil.test"], 421, "Host"),
         ("POST /api/status", &[&host], 401, "token"),
         ("POST /api/status", &[&host, wrong], 401, "wrong"),

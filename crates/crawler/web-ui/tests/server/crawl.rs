@@ -16,7 +16,8 @@ use neardup::{Fingerprint, HashKey, Thresholds};
 use tempfile::TempDir;
 use web::{CanonicalForm, Pace, PageUrl, Timestamp};
 use web_ui::{
-    CrawlQueries, Explanation, JudgedPair, MinDelays, Setting, SimilarPage, WatchedCrawl,
+    CrawlQueries, Explanation, JudgedPair, ListedChanges, MinDelays, Setting, SimilarPage,
+    WatchedCrawl,
 };
 
 pub(crate) const UNIQUE: &str = "http://site.test/";
@@ -207,6 +208,7 @@ impl CrawlFixture {
                 hosts_csv: Box::new(|_, letters, most| {
                     Ok(format!("host\r\n{letters} {most}").into_bytes())
                 }),
+                changes: Some(Box::new(|_, _, _| Ok(changes()))),
             },
         }
     }
@@ -238,5 +240,25 @@ fn judged(string: &str) -> JudgedPair {
             original: Some(string.to_owned()),
             weight: BlockWeight::Counts,
         }],
+    }
+}
+
+/// Returns a change with all fields.
+fn changes() -> ListedChanges {
+    let change = serde_json::json!({
+        "change": "changed",
+        "url": "http://a.test/new",
+        "from": "http://a.test/old",
+        "resemblance": 0.5,
+        "added": ["new words"],
+        "removed": ["old words"],
+        "reason": "the words differ",
+    });
+    ListedChanges {
+        counts: ["new", "changed", "moved", "gone", "unchanged", "unknown"]
+            .map(|kind| (kind, 1))
+            .into(),
+        total: 1,
+        listed: vec![change],
     }
 }
