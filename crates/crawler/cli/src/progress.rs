@@ -144,11 +144,19 @@ fn state(context: &CrawlContext, stats: &FrontierStats, is_idle: bool) -> Option
     if stats.is_store_away {
         return Some("waiting for the store".to_owned());
     }
-    is_idle.then(|| match (stats.leased, stats.active_hosts) {
+    if !is_idle {
+        return None;
+    }
+    let blocking = match context.pacer.blocking_hosts() {
+        0 => String::new(),
+        hosts => format!(", {} blocked the crawl", counted(hosts, "host")),
+    };
+    let awaited = match (stats.leased, stats.active_hosts) {
         (0, 0) => format!("waiting to retry {}", counted(stats.postponed, "URL")),
         (0, hosts) => format!("waiting for the delay of {}", counted(hosts, "host")),
         (leased, _) => format!("waiting for {}", counted(leased, "response")),
-    })
+    };
+    Some(awaited + &blocking)
 }
 
 /// The progress of a crawl at one moment.

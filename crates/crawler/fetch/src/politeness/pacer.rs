@@ -44,7 +44,7 @@ use requests::{HostPace, PacedResponse, PacingRules, ResponseKind};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::Instant;
 use tracing::debug;
-use web::{Clock, Group, GroupBy, Host, Pace, PageUrl, Timestamp};
+use web::{Clock, Group, GroupBy, Host, Pace, PageUrl, Timestamp, WaitReason};
 
 use self::address::AddressState;
 use self::expiring_map::ExpiringMap;
@@ -294,6 +294,15 @@ impl Pacer {
         let chance = chance(shared.seed, host, entry.pace.failures);
         let (pace, cooldown) = entry.pace.after(&response, rules, chance);
         entry.end(now, present, pace, cooldown);
+    }
+
+    /// Returns the number of hosts whose last response was a block page.
+    #[must_use]
+    pub fn blocking_hosts(&self) -> u64 {
+        let mut known = self.shared.known();
+        let hosts = known.hosts.iter_mut();
+        let blocking = hosts.filter(|(_, host)| host.pace.why == WaitReason::Blocked);
+        blocking.count() as u64
     }
 
     /// Returns true if a host has answered a page whole and with success.

@@ -389,6 +389,7 @@ async fn a_host_that_blocks_three_times_in_a_row_rests_for_an_hour() {
         let pace = pacer.pace(&a);
         assert_eq!((pace.failures, pace.wait), (failures, wait));
         assert_eq!(pace.why, WaitReason::Blocked);
+        assert_eq!(pacer.blocking_hosts(), 1);
         assert_eq!(
             pacer.take_page(&a),
             None,
@@ -399,6 +400,7 @@ async fn a_host_that_blocks_three_times_in_a_row_rests_for_an_hour() {
     within(ms(2), &pacer, &a).await.unwrap().finish(FINE);
     let pace = pacer.pace(&a);
     assert_eq!((pace.failures, pace.why), (0, WaitReason::Delay));
+    assert_eq!(pacer.blocking_hosts(), 0);
 }
 
 #[tokio::test(start_paused = true)]
