@@ -15,5 +15,6 @@ mod resolve;
 mod robots;
 mod secrets;
 mod server;
+mod signatures;
 mod tls;
 mod wire;
