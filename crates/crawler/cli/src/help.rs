@@ -32,8 +32,8 @@ const GROUPS: [(&str, &str); 4] = [
 ];
 
 /// Options of a crawl that the help lists without `--all`.
-const MAIN_OPTIONS: &str = "seeds out config preset scope include exclude max-pages max-depth delay \
-                            user-agent contact since serve";
+const MAIN_OPTIONS: &str = "seeds out config preset scope include exclude max-pages max-depth \
+                            delay user-agent contact since serve";
 
 /// Word that lists every option, after or before `--help`.
 const ALL: &str = "--all";

@@ -24,8 +24,8 @@ pub struct ChangeList {
 }
 
 impl ChangeList {
-    /// Compares two crawls, and lists at most `most` changes from the one with this number on: those
-    /// of a kind, or all except unchanged pages.
+    /// Compares two crawls, and lists at most `most` changes from the one with this number on:
+    /// those of a kind, or all except unchanged pages.
     ///
     /// # Errors
     /// [`CommandError`] if `kind` is none, or one of the crawls cannot be read.

@@ -114,8 +114,8 @@ impl RobotsFile {
         }
     }
 
-    /// Returns the text to store, with the lines of the [`SiteFile`](web::SiteFile)s. A host in trouble is asked
-    /// again soon, and not worth storing.
+    /// Returns the text to store, with the lines of the [`SiteFile`](web::SiteFile)s. A host in
+    /// trouble is asked again soon, and not worth storing.
     pub(super) fn to_remember(&self, until: Timestamp, stated: &str) -> Option<RobotsText> {
         let rules = match self {
             Self::Given(body) => Some(body.slice(..whole_lines(body).len())),
