@@ -301,7 +301,7 @@ impl Pacer {
     pub fn blocking_hosts(&self) -> u64 {
         let mut known = self.shared.known();
         let hosts = known.hosts.iter_mut();
-        let blocking = hosts.filter(|(_, host)| host.pace.why == WaitReason::Blocked);
+        let blocking = hosts.filter(|(_, host)| host.cooldown.why == WaitReason::Blocked);
         blocking.count() as u64
     }
 
