@@ -291,9 +291,9 @@ mod tests {
     fn the_text_of_three_domains_is_suspicious_on_the_third() {
         let texts = RepeatedTexts::default();
         for page in [
-            "http://www.a.test/",
-            "http://blog.a.test/",
-            "http://b.test/",
+            "http://www.one.test/",
+            "http://blog.one.test/",
+            "http://two.test/",
         ] {
             assert_eq!(
                 see(&texts, page, "this domain has a new owner"),
@@ -301,7 +301,7 @@ mod tests {
                 "{page}"
             );
         }
-        let third = see(&texts, "http://c.test/", "this domain has a new owner");
+        let third = see(&texts, "http://three.test/", "this domain has a new owner");
         let many = View::Suspicious(Suspicion {
             other: None,
             is_of_many_domains: true,
