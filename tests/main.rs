@@ -159,7 +159,9 @@ mod commands {
 mod security {
     mod client_certificates; // `--client-cert`
     mod credentials; // secrets reach their origin only
+    mod digest; // Digest authentication
     mod hostile; // servers that break every rule
+    mod hsts; // hosts that ask for https
     mod netrc; // `--netrc`
     mod proxy; // proxies
     mod session_cookies; // `--cookies session`

@@ -105,6 +105,53 @@ fn a_crawl_never_bypasses_its_proxy() {
 }
 
 #[test]
+fn a_host_has_its_own_proxy_or_none() {
+    let pages = ["/0", "/1", "/2"];
+    let server = Server::spawn_thread(tree_site(PAGES));
+    let (common, own) = (
+        Proxy::before(server.address(), None),
+        Proxy::before(server.address(), Some(&format!("crawler:{PASSWORD}"))),
+    );
+    let port = server.port();
+    let seeds = ["common.test", "www.own.test", "direct.own.test"]
+        .map(|host| format!("http://{host}:{port}/0"));
+    let crawl = Crawl::of(&server, &["common.test", "www.own.test", "direct.own.test"])
+        .seeds(&seeds)
+        .with(&["--max-depth=1", "--ignore-robots", "--config=hosts.toml"])
+        .with(&["--duplicate-links=follow"]);
+    crawl.write(
+        "hosts.toml",
+        format!(
+            "proxy = \"http://{}\"\n[host.\"*.own.test\"]\n\
+             proxy = \"http://crawler:{PASSWORD}@{}\"\n\
+             [host.\"direct.own.test\"]\nproxy = \"none\"\n",
+            common.address(),
+            own.address()
+        ),
+    );
+    assert_eq!(
+        crawl.complete()["unique"],
+        3,
+        "the hosts have the same pages"
+    );
+    let asked = |host: &str| pages.map(|page| format!("GET http://{host}:{port}{page}"));
+    for (proxy, host) in [(&common, "common.test"), (&own, "www.own.test")] {
+        let mut seen = proxy.asked();
+        seen.sort();
+        assert_eq!(seen, asked(host), "{host}");
+    }
+    assert_eq!(server.log().pages_of("direct.own.test").len(), 3);
+    assert_eq!(server.log().len(), 9);
+
+    let kept = fs::read_to_string(crawl.out().join("crawler.toml")).unwrap();
+    let shown = format!("proxy = \"http://{}\"", own.address());
+    assert!(kept.contains(&shown), "{kept}");
+    for (place, bytes) in files(&crawl.out()) {
+        assert!(!contains(&bytes, PASSWORD), "{place}");
+    }
+}
+
+#[test]
 fn an_invalid_proxy_is_refused_without_printing_its_password() {
     for proxy in [
         format!("ftp://crawler:{PASSWORD}@proxy.test"),

@@ -44,8 +44,12 @@ struct Places {
     in_clear: String,
 }
 
+/// The site asks for the login, but only those who have another secret.
 fn own_site(request: &Request, places: &Places, gate: &Gate) -> Reply {
     let Places { own, other, .. } = places;
+    if request.header("x-token").is_some() && request.header("authorization").is_none() {
+        return Reply::status(401).header("WWW-Authenticate", "Basic realm=\"own\"");
+    }
     match request.path() {
         "/robots.txt" => Reply::text(format!(
             "User-agent: *\nDisallow: /no\nSitemap: {other}/sitemap.xml\nSitemap: \

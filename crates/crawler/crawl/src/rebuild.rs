@@ -123,8 +123,9 @@ pub fn rebuild_visit(
         fields: &notes,
         form: &policy.reading.canonical,
     };
-    let targets = exchanges.iter().skip(1).map(|exchange| &exchange.url);
-    // A redirect to another spelling of the page reaches no other page.
+    // Another spelling of the page is no other page. The first exchange is another one only if the
+    // host asked for https.
+    let targets = exchanges.iter().map(|exchange| &exchange.url);
     let reached: Vec<PageUrl> = targets.filter(|url| **url != found.url).cloned().collect();
     let is_seed = found.depth == 0 && found.via.is_none();
     let mut adopted = match is_seed {

@@ -11,6 +11,8 @@
 
 pub(crate) mod client_certificates;
 pub(crate) mod cookies;
+mod digest;
+pub(crate) mod logins;
 pub(crate) mod netrc;
 pub(crate) mod session_cookies;
 
@@ -81,35 +83,43 @@ impl Secrets {
         }
     }
 
-    /// Returns the additional fields of a request for `url`; they never depend on the way that led
-    /// there.
+    /// Returns the additional fields of a request for `url`, except a login; they never depend on
+    /// the way that led there.
     #[must_use]
     pub fn headers_for(&self, url: &PageUrl, now: Timestamp) -> HeaderMap {
         let mut headers = HeaderMap::new();
-        if !self.fields.is_empty() {
-            let origin = url.origin();
-            for field in self
-                .fields
-                .iter()
-                .filter(|field| self.binds(field, &origin))
-            {
-                headers.append(field.name().clone(), field.value().clone());
-            }
-        }
-        if let Some(own) = self.of_hosts.get(&url.host())
-            && self.is_origin_of_host(url)
-        {
-            for field in own {
-                headers.remove(field.name());
-            }
-            for field in own {
-                headers.append(field.name().clone(), field.value().clone());
-            }
+        let fields = self.fields_for(url).into_iter();
+        for field in fields.filter(|field| field.login().is_none()) {
+            headers.append(field.name().clone(), field.value().clone());
         }
         if let Some(cookies) = self.jar.headers_for(url, now) {
             headers.insert(COOKIE, cookies);
         }
         headers
+    }
+
+    /// Returns the field that logs in at the origin of `url`. [`Logins`](logins::Logins) decides
+    /// when it is sent, and in which form.
+    pub(crate) fn login_for(&self, url: &PageUrl) -> Option<&SecretField> {
+        let mut fields = self.fields_for(url).into_iter();
+        fields.find(|field| field.login().is_some())
+    }
+
+    /// Returns the fields for `url`. Those of its host replace others of the same names.
+    fn fields_for(&self, url: &PageUrl) -> Vec<&SecretField> {
+        let mut fields = Vec::new();
+        if !self.fields.is_empty() {
+            let origin = url.origin();
+            let bound = self.fields.iter();
+            fields.extend(bound.filter(|field| self.binds(field, &origin)));
+        }
+        if let Some(own) = self.of_hosts.get(&url.host())
+            && self.is_origin_of_host(url)
+        {
+            fields.retain(|field| !own.iter().any(|other| other.name() == field.name()));
+            fields.extend(own);
+        }
+        fields
     }
 
     /// Returns the number of origins that get fields, and how many of the origins use http, where

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use http::{HeaderMap, HeaderValue};
+use http::{HeaderMap, HeaderValue, Method};
 use web::{Exchange, PageUrl, Validators};
 
 use crate::failure::FetchFailure;
@@ -22,6 +22,17 @@ pub enum RequestMethod {
     Head,
     /// POST with this body.
     Post(Bytes),
+}
+
+impl RequestMethod {
+    /// Returns the method's name.
+    pub(crate) const fn name(&self) -> Method {
+        match self {
+            Self::Get => Method::GET,
+            Self::Head => Method::HEAD,
+            Self::Post(_) => Method::POST,
+        }
+    }
 }
 
 /// The method and the fields of a request that differ from the usual ones.
@@ -93,6 +104,18 @@ pub trait Fetch: Send + Sync {
     /// Returns the cookies set by servers that a request for `url` would send now; an empty value
     /// for no cookie. `None` if the client keeps no cookies.
     fn session_cookies(&self, _url: &PageUrl) -> Option<HeaderValue> {
+        None
+    }
+
+    /// Returns true if `refusal`, a response to a request of this client, asks for a login that the
+    /// next request for its URL carries. That request is worth sending, once.
+    fn can_log_in(&self, _refusal: &Exchange) -> bool {
+        false
+    }
+
+    /// Returns the https URL to request in place of an http URL, because its host has asked for
+    /// that (HSTS, RFC 6797).
+    fn over_https(&self, _url: &PageUrl) -> Option<PageUrl> {
         None
     }
 

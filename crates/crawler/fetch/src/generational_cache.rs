@@ -40,6 +40,12 @@ impl<V> GenerationalCache<V> {
         self.young.get(key)
     }
 
+    /// Returns the value under this key for a change; it counts as used now.
+    pub(crate) fn get_mut(&mut self, key: &str) -> Option<&mut V> {
+        self.get(key)?;
+        self.young.get_mut(key)
+    }
+
     /// Inserts a value, or replaces the value under this key.
     pub(crate) fn insert(&mut self, key: String, value: V) {
         self.weigh((self.weight_of)(&value));

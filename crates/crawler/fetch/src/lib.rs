@@ -11,6 +11,7 @@ mod credentials;
 mod failure;
 mod fetch;
 mod generational_cache;
+mod hsts;
 mod memory;
 mod open_files;
 mod politeness;

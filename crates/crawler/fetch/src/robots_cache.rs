@@ -266,18 +266,26 @@ impl RobotsCache {
     }
 
     async fn exchange(&self, url: &PageUrl) -> Result<Exchange, FetchFailure> {
-        let to = self.pacer.politeness_key(&*self.fetch, url).await;
-        let permit = self.pacer.permit(to).await;
-        let outcome = self.fetch.fetch(url).await;
-        let answered = outcome.as_ref().map_err(FetchFailure::kind);
-        permit.finish(PacedResponse::of(answered, self.clock.date()));
-        let exchange = outcome?;
+        let mut exchange = self.exchange_once(url).await?;
+        if self.fetch.can_log_in(&exchange) {
+            exchange = self.exchange_once(url).await?;
+        }
         // The missing part may forbid what the rest allows: a file that is not whole is unreachable
         // (RFC 9309 section 2.3.1.4).
         match FetchFailure::of_incomplete(&exchange) {
             Some(failure) if is_file(&exchange) => Err(failure),
             _ => Ok(exchange),
         }
+    }
+
+    /// Makes a request when its host is ready.
+    async fn exchange_once(&self, url: &PageUrl) -> Result<Exchange, FetchFailure> {
+        let to = self.pacer.politeness_key(&*self.fetch, url).await;
+        let permit = self.pacer.permit(to).await;
+        let outcome = self.fetch.fetch(url).await;
+        let answered = outcome.as_ref().map_err(FetchFailure::kind);
+        permit.finish(PacedResponse::of(answered, self.clock.date()));
+        outcome
     }
 
     /// Reads the rules in a file.

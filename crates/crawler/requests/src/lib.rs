@@ -18,6 +18,6 @@ pub use failure_kind::FailureKind;
 pub use pacing::{
     AddressBound, Cooldown, HostPace, HostPacing, PacedResponse, PacingRules, ResponseKind,
 };
-pub use proxy_url::{ProxyPrecheck, ProxyUrl, ProxyUrlError};
+pub use proxy_url::{HostProxy, HostProxyError, ProxyPrecheck, ProxyUrl, ProxyUrlError};
 pub use retry_after::retry_after;
-pub use secret_field::{SecretField, SecretFieldError, secret};
+pub use secret_field::{Login, SecretField, SecretFieldError, secret};

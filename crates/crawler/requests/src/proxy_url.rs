@@ -69,6 +69,40 @@ pub enum ProxyUrlError {
     Credentials,
 }
 
+/// The proxy of a host; `none` if requests go straight to it. Its text has no user and password.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HostProxy {
+    /// Requests go straight to the host.
+    Direct,
+    /// Requests go through this proxy.
+    Through(ProxyUrl),
+}
+
+/// The reason why a text is not a [`HostProxy`]. It does not repeat the text.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}; \"none\" is no proxy")]
+pub struct HostProxyError(ProxyUrlError);
+
+impl FromStr for HostProxy {
+    type Err = HostProxyError;
+
+    fn from_str(text: &str) -> Result<Self, HostProxyError> {
+        match text {
+            "none" => Ok(Self::Direct),
+            url => url.parse().map(Self::Through).map_err(HostProxyError),
+        }
+    }
+}
+
+impl fmt::Display for HostProxy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Direct => f.write_str("none"),
+            Self::Through(proxy) => proxy.fmt(f),
+        }
+    }
+}
+
 /// The check of a host before the proxy is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProxyPrecheck {

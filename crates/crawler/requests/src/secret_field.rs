@@ -1,5 +1,7 @@
 //! A header field for single origins: `[ORIGIN ]Name: value`.
 
+use std::fmt;
+
 use data_encoding::BASE64;
 use http::header::AUTHORIZATION;
 use http::{HeaderName, HeaderValue};
@@ -65,6 +67,22 @@ pub struct SecretField {
     origin: Option<String>,
     name: HeaderName,
     value: HeaderValue,
+    login: Option<Login>,
+}
+
+/// A user and a password. `Debug` hides both.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Login {
+    /// The user.
+    pub user: String,
+    /// The password.
+    pub password: String,
+}
+
+impl fmt::Debug for Login {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Login")
+    }
 }
 
 /// The reason why a text is not a [`SecretField`]. No variant repeats text that may be a secret.
@@ -131,6 +149,7 @@ impl SecretField {
                 origin,
                 name,
                 value,
+                login: None,
             }),
             None => Err(SecretFieldError::Value(name)),
         }
@@ -162,6 +181,10 @@ impl SecretField {
             origin,
             name: AUTHORIZATION,
             value,
+            login: Some(Login {
+                user: user.to_owned(),
+                password: password.to_owned(),
+            }),
         }))
     }
 
@@ -175,6 +198,13 @@ impl SecretField {
     #[must_use]
     pub fn value(&self) -> &HeaderValue {
         &self.value
+    }
+
+    /// Returns user and password, if the field comes from [`SecretField::basic`]: a server may ask
+    /// for another proof of them.
+    #[must_use]
+    pub fn login(&self) -> Option<&Login> {
+        self.login.as_ref()
     }
 
     /// Returns the origin that gets it; `None` for the origins of the seeds.

@@ -1,4 +1,5 @@
-//! A proxy that leads to one server, whatever it is asked for, and keeps what it was asked for.
+//! A proxy that leads to one server, or to two by port, whatever the host, and keeps what it was
+//! asked for.
 //!
 //! It speaks SOCKS 5 (RFC 1928, 1929) and HTTP (CONNECT, and URLs in full): the first byte tells.
 //! Since it does not look at addresses, a test can ask it for public ones and never leaves this
@@ -21,6 +22,8 @@ pub struct Proxy {
 #[derive(Debug)]
 struct Rules {
     server: SocketAddr,
+    /// The server for port 443.
+    secure: SocketAddr,
     /// `user:password` of the only client that gets through.
     credentials: Option<String>,
     asked: Mutex<Vec<String>>,
@@ -33,10 +36,20 @@ impl Proxy {
     /// Without a free port or a thread.
     #[must_use]
     pub fn before(server: SocketAddr, credentials: Option<&str>) -> Self {
+        Self::before_both(server, server, credentials)
+    }
+
+    /// Leads to `secure` for port 443, and to `server` for every other.
+    ///
+    /// # Panics
+    /// Without a free port or a thread.
+    #[must_use]
+    pub fn before_both(server: SocketAddr, secure: SocketAddr, credentials: Option<&str>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
         let address = listener.local_addr().expect("it is bound");
         let rules = Arc::new(Rules {
             server,
+            secure,
             credentials: credentials.map(str::to_owned),
             asked: Mutex::default(),
         });
@@ -67,6 +80,13 @@ impl Proxy {
 }
 
 impl Rules {
+    fn connect(&self, target: &str) -> io::Result<TcpStream> {
+        TcpStream::connect(match target.ends_with(":443") {
+            true => self.secure,
+            false => self.server,
+        })
+    }
+
     fn note(&self, asked: String) {
         let mut all = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
         all.push(asked);
@@ -102,7 +122,7 @@ fn http(mut client: TcpStream, first: u8, rules: &Rules) -> io::Result<()> {
         }
     }
     rules.note(format!("{method} {target}"));
-    let mut server = TcpStream::connect(rules.server)?;
+    let mut server = rules.connect(target)?;
     if method == "CONNECT" {
         client.write_all(b"HTTP/1.1 200 Connection established\r\nVia: 1.1 testkit\r\n\r\n")?;
     } else {
@@ -164,8 +184,9 @@ fn socks(mut client: TcpStream, rules: &Rules) -> io::Result<()> {
     };
     let mut port = [0; 2];
     client.read_exact(&mut port)?;
-    rules.note(format!("SOCKS {host}:{}", u16::from_be_bytes(port)));
-    let server = TcpStream::connect(rules.server)?;
+    let target = format!("{host}:{}", u16::from_be_bytes(port));
+    rules.note(format!("SOCKS {target}"));
+    let server = rules.connect(&target)?;
     client.write_all(&[5, 0, 0, 1, 0, 0, 0, 0, 0, 0])?;
     pass_on(client, server)
 }

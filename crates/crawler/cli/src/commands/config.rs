@@ -143,9 +143,9 @@ fn without_option(key: &str) -> &'static str {
         "host" => {
             "Settings of single hosts, in a settings file: [host.\"example.org\"] for a host, \
              [host.\"*.example.org\"] for its subdomains, with delay, concurrency, max-pages, \
-             main-selector, headers, client-cert and client-key. For each key, the most specific \
-             table that contains it applies. Header fields are sent over https, and to origins of \
-             seeds, and are never shown, stored or archived."
+             main-selector, proxy, headers, client-cert and client-key. For each key, the most \
+             specific table that contains it applies. Header fields are sent over https, and to \
+             origins of seeds, and are never shown, stored or archived."
         }
         _ => "Names of the secret options that the crawl was run with. Secrets are never stored.",
     }

@@ -91,6 +91,9 @@ impl<'a> Chain<'a> {
         context: &CrawlContext,
         is_last_try: bool,
     ) -> Result<Option<ChainEnd>, StoreFault> {
+        if let Some(secure) = context.fetch.over_https(&self.url) {
+            self.url = secure;
+        }
         if let Some(rule) = exclusion(context, &self.url) {
             let reason = Some(Reason::OutOfScope(rule));
             return Ok(Some(ChainEnd::Verdict(LinkVerdict::NotChecked, reason)));

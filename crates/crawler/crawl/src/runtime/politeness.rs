@@ -89,8 +89,24 @@ pub(crate) async fn checks_host(context: &CrawlContext, lease: &Lease) -> Result
 }
 
 /// Requests `url`, with this content, when its host is ready. Stores the pace of the host. `leased`
-/// is the host of the lease behind the request, if there is one.
+/// is the host of the lease behind the request, if there is one. A response that asks for a login
+/// of the user is followed by a request with it, which waits for the host again.
 pub(crate) async fn request(
+    context: &CrawlContext,
+    leased: Option<&Host>,
+    url: &PageUrl,
+    known: &Validators,
+    content: &RequestContent,
+    wants_body: &WantsBody<'_>,
+) -> Result<Result<Exchange, FetchFailure>, StoreFault> {
+    let once = || request_once(context, leased, url, known, content, wants_body);
+    match once().await? {
+        Ok(refusal) if context.fetch.can_log_in(&refusal) => once().await,
+        outcome => Ok(outcome),
+    }
+}
+
+async fn request_once(
     context: &CrawlContext,
     leased: Option<&Host>,
     url: &PageUrl,

@@ -14,7 +14,8 @@ use crate::steps::reading::Reading;
 
 /// The response of robots.txt about a page.
 pub(crate) enum Permission {
-    /// The page may be requested, with this URL.
+    /// The page may be requested, with this URL. If it is not the leased one, but the same over
+    /// https, its rules are not checked yet.
     Granted(PageUrl),
     /// robots.txt, or a page of a host in doubt, was fetched just now, or hosts of the same pacing
     /// group come first: the host is not ready for the page itself.
@@ -47,9 +48,13 @@ pub(crate) fn exclusion(context: &CrawlContext, lease: &Lease) -> Option<Reason>
 
 /// Checks a page whose host is leased.
 pub(crate) async fn check(context: &CrawlContext, lease: &Lease) -> Result<Permission, StoreFault> {
-    let cached = match context.policy.ignore_robots {
-        true => Some(Permission::Granted(lease.url().clone())),
-        false => cached_rules(context, lease.url())
+    let cached = match (
+        context.fetch.over_https(lease.url()),
+        context.policy.ignore_robots,
+    ) {
+        (Some(secure), _) => Some(Permission::Granted(secure)),
+        (None, true) => Some(Permission::Granted(lease.url().clone())),
+        (None, false) => cached_rules(context, lease.url())
             .await?
             .map(|response| evaluate_page(&response, lease.url())),
     };

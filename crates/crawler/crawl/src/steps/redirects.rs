@@ -8,6 +8,9 @@
 //! A target is requested as it was written (RFC 9110 section 15.4). A circle is a request that was
 //! sent before: the same URL to the byte, with the same cookies. So a site may redirect to its own
 //! spelling of a URL, or to the same URL after it has set a cookie.
+//!
+//! A host that asks for https (HSTS, RFC 6797) gets no request over http: as in browsers, the https
+//! URL is the next hop. Nothing is archived for such a step, because nothing was sent.
 
 use std::io;
 use std::sync::Arc;
@@ -213,6 +216,14 @@ impl RedirectChain {
         Ok(self)
     }
 
+    /// Returns a target over https, if its host asks for that. A host that leads from there back to
+    /// http gets what it wants.
+    fn over_https(&self, context: &CrawlContext, target: PageUrl) -> PageUrl {
+        let secure = context.fetch.over_https(&target);
+        let is_new = |secure: &PageUrl| self.circle(&SentRequest::now(context, secure)).is_none();
+        secure.filter(is_new).unwrap_or(target)
+    }
+
     /// Returns the reason not to send a request that was sent before.
     fn circle(&self, next: &SentRequest) -> Option<Reason> {
         let first = self.sent.iter().position(|sent| sent.repeats(next))?;
@@ -224,7 +235,7 @@ impl RedirectChain {
     }
 }
 
-/// Requests `url`, a spelling of the leased URL, and follows its redirects.
+/// Requests `url`, the leased URL in a spelling or over https, and follows its redirects.
 ///
 /// # Errors
 /// A broken store, or a disk that rejects a large body although it is not full: the page is not to
@@ -236,8 +247,21 @@ pub(crate) async fn follow(
 ) -> Result<RedirectChain, Fault> {
     let mut chain = RedirectChain::default();
     let mut is_own = true;
-    let mut archived = conditional::archived(context, &url).await;
+    let mut archived = match url == *lease.url() {
+        true => conditional::archived(context, &url).await,
+        false => None,
+    };
     loop {
+        if url != *lease.url() || !chain.sent.is_empty() {
+            is_own = match hop(context, lease, &chain, &url).await? {
+                Hop::Own => true,
+                Hop::Passing => false,
+                Hop::Stopped(reason) => return chain.stop(reason),
+            };
+        }
+        if is_own && url != *lease.url() {
+            chain.reached.push(url.clone());
+        }
         let asked_by = archived.take();
         let mut sent = SentRequest::now(context, &url);
         let validators = asked_by.as_ref().map(|page| &page.validators);
@@ -272,7 +296,7 @@ pub(crate) async fn follow(
         if is_own {
             chain.exchanges.push(exchange);
         }
-        let next = match target {
+        url = match target {
             None if is_own => return chain.stop(StopReason::Arrived),
             None => return chain.stop(StopReason::Excluded(visited_for_itself(&url))),
             Some(Err(error)) => {
@@ -280,17 +304,8 @@ pub(crate) async fn follow(
                 let reason = Reason::with_detail("redirects to an invalid URL", detail);
                 return chain.stop(StopReason::Excluded(reason));
             }
-            Some(Ok(next)) => next,
+            Some(Ok(next)) => chain.over_https(context, next),
         };
-        is_own = match hop(context, lease, &chain, &next).await? {
-            Hop::Own => true,
-            Hop::Passing => false,
-            Hop::Stopped(reason) => return chain.stop(reason),
-        };
-        if is_own && next != *lease.url() {
-            chain.reached.push(next.clone());
-        }
-        url = next;
     }
 }
 
@@ -325,7 +340,12 @@ fn login_clause(refusal: &Exchange) -> String {
     let fields = fields.filter_map(|field| field.to_str().ok());
     let mut schemes: Vec<String> = fields.flat_map(schemes).collect();
     schemes.dedup();
-    let knows_one = schemes.iter().any(|one| one.eq_ignore_ascii_case("basic"));
+    let known = |scheme: &String| {
+        ["basic", "digest"]
+            .iter()
+            .any(|known| known.eq_ignore_ascii_case(scheme))
+    };
+    let knows_one = schemes.iter().any(known);
     match (refusal.status, schemes.join(", ")) {
         (401, schemes) if knows_one => format!(" (asks for {schemes})"),
         (401, schemes) if !schemes.is_empty() => {

@@ -184,6 +184,7 @@ impl<'a> Subrequests<'a> {
         }
         let form = &self.context.policy.reading.canonical;
         let url = PageUrl::parse(&request.url, form).map_err(|error| error.to_string())?;
+        let url = self.context.fetch.over_https(&url).unwrap_or(url);
         if request.method == Method::POST {
             self.gate_post(request, &url)?;
         }

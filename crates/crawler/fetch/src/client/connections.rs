@@ -1,4 +1,4 @@
-//! The clients of hyper, one per certificate and ruled port, and the connections they use.
+//! The clients of hyper, one per certificate, proxy and ruled port, and the connections they use.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,6 +9,7 @@ use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper_util::client::legacy::{Builder, Client as HttpClient, Error};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
+use requests::ProxyUrl;
 use rustls::ClientConfig;
 use web::PageUrl;
 
@@ -31,11 +32,15 @@ const H2_CONNECTION_WINDOW: u32 = 1 << 20;
 /// The clients without a user certificate, and the clients per certificate.
 #[derive(Debug)]
 pub(crate) struct Clients {
-    without: ClientsOfPorts,
-    with: HashMap<ClientCertificate, ClientsOfPorts>,
+    without: ClientsOfProxies,
+    with: HashMap<ClientCertificate, ClientsOfProxies>,
     certificates: ClientCertificates,
     seats: Arc<IdleSeats>,
 }
+
+/// The clients of each proxy, and of requests without one.
+#[derive(Debug)]
+struct ClientsOfProxies(Vec<(Option<ProxyUrl>, ClientsOfPorts)>);
 
 /// One client per port in the resolve rules, because the engine asks its resolver without the port,
 /// and one client for all other ports.
@@ -68,11 +73,11 @@ impl Clients {
     pub(crate) fn new(options: &FetchOptions, names: &Arc<Names>) -> Result<Self, SetupError> {
         let certificates = options.client_certificates.clone();
         let with = certificates.all().into_iter().map(|certificate| {
-            let clients = ClientsOfPorts::new(options, names, Some(certificate))?;
+            let clients = ClientsOfProxies::new(options, names, Some(certificate))?;
             Ok((certificate.clone(), clients))
         });
         Ok(Self {
-            without: ClientsOfPorts::new(options, names, None)?,
+            without: ClientsOfProxies::new(options, names, None)?,
             with: with.collect::<Result<_, SetupError>>()?,
             certificates,
             seats: IdleSeats::new(options.open_files.idle, idle_per_host(options)),
@@ -85,15 +90,16 @@ impl Clients {
         self.seats.take(url.origin())
     }
 
-    /// Returns the client for `url`.
-    pub(crate) fn of(&self, url: &PageUrl) -> &Client {
+    /// Returns the client for `url` and its proxy, which is one of
+    /// [`FetchOptions::proxies`].
+    pub(crate) fn of(&self, url: &PageUrl, proxy: Option<&ProxyUrl>) -> &Client {
         let shown = self.certificates.of(url);
         let clients = shown.and_then(|certificate| self.with.get(certificate));
-        clients.unwrap_or(&self.without).of(url)
+        clients.unwrap_or(&self.without).of(proxy).of(url)
     }
 }
 
-impl ClientsOfPorts {
+impl ClientsOfProxies {
     fn new(
         options: &FetchOptions,
         names: &Arc<Names>,
@@ -101,18 +107,39 @@ impl ClientsOfPorts {
     ) -> Result<Self, SetupError> {
         let (roots, insecure) = (&options.ca_certificates, &options.insecure_hosts);
         let tls = tls::client_config(roots, insecure, certificate)?;
+        let clients = options.proxies().into_iter().map(|proxy| {
+            let clients = ClientsOfPorts::new(options, names, proxy, &tls);
+            (proxy.cloned(), clients)
+        });
+        Ok(Self(clients.collect()))
+    }
+
+    fn of(&self, proxy: Option<&ProxyUrl>) -> &ClientsOfPorts {
+        let mut known = self.0.iter();
+        let clients = known.find(|(known, _)| known.as_ref() == proxy);
+        &clients.expect("every proxy of the options has clients").1
+    }
+}
+
+impl ClientsOfPorts {
+    fn new(
+        options: &FetchOptions,
+        names: &Arc<Names>,
+        proxy: Option<&ProxyUrl>,
+        tls: &ClientConfig,
+    ) -> Self {
         let client = |port| {
-            let proxy = options.proxy.as_ref().map(|proxy| proxy.host().to_owned());
-            let resolver = GuardedResolver::new(Arc::clone(names), port, proxy);
-            Client::new(options, &tls, &resolver)
+            let host = proxy.map(|proxy| proxy.host().to_owned());
+            let resolver = GuardedResolver::new(Arc::clone(names), port, host);
+            Client::new(options, proxy, tls, &resolver)
         };
         let mut ports: Vec<u16> = options.resolve.iter().map(|rule| rule.port).collect();
         ports.sort_unstable();
         ports.dedup();
-        Ok(Self {
+        Self {
             of_port: ports.into_iter().map(|port| (port, client(port))).collect(),
             of_any_port: client(0),
-        })
+        }
     }
 
     fn of(&self, url: &PageUrl) -> &Client {
@@ -126,8 +153,13 @@ impl ClientsOfPorts {
 }
 
 impl Client {
-    fn new(options: &FetchOptions, tls: &ClientConfig, resolver: &GuardedResolver) -> Self {
-        let connector = |tls| Connector::new(options, tls, resolver.clone());
+    fn new(
+        options: &FetchOptions,
+        proxy: Option<&ProxyUrl>,
+        tls: &ClientConfig,
+        resolver: &GuardedResolver,
+    ) -> Self {
+        let connector = |tls| Connector::new(options, proxy, tls, resolver.clone());
         Self {
             kept: engine(options).build(connector(tls.clone())),
             fresh: unpooled(options).build(connector(tls.clone())),

@@ -55,11 +55,16 @@ enum Route {
 }
 
 impl Connector {
-    pub(crate) fn new(options: &FetchOptions, tls: ClientConfig, names: GuardedResolver) -> Self {
+    pub(crate) fn new(
+        options: &FetchOptions,
+        proxy: Option<&ProxyUrl>,
+        tls: ClientConfig,
+        names: GuardedResolver,
+    ) -> Self {
         let mut http = HttpConnector::new_with_resolver(names.clone());
         http.enforce_http(false);
         http.set_nodelay(true);
-        let route = match &options.proxy {
+        let route = match proxy {
             None => Route::Direct(HttpsConnector::from((http, tls))),
             Some(proxy) if proxy.is_socks() => {
                 let socks = Socks {

@@ -8,14 +8,14 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use http::header::COOKIE;
+use http::header::{AUTHORIZATION, COOKIE};
 use http::{HeaderMap, HeaderValue, Response, StatusCode, Version};
 use hyper::body::Incoming;
 use hyper_util::client::legacy::connect::HttpInfo;
 use requests::{ProxyPrecheck, ProxyUrl};
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep, timeout};
-use web::{Body, Exchange, PageUrl, Protocol, Truncation, Validators};
+use web::{Body, Exchange, PageUrl, Protocol, Timestamp, Truncation, Validators};
 
 use crate::client::body::{self, ReceivedBody};
 use crate::client::connections::{Clients, Connection};
@@ -24,9 +24,11 @@ use crate::client::repetition::{self, MAX_REPEATS};
 use crate::client::request::{self, Outgoing, RequestHeaders};
 use crate::client::setup_error::SetupError;
 use crate::client::wire::WireExchange;
+use crate::credentials::logins::Logins;
 use crate::credentials::session_cookies::SessionCookies;
 use crate::failure::FetchFailure;
 use crate::fetch::{Fetch, RequestContent, RequestMethod, WantsBody};
+use crate::hsts::Hsts;
 use crate::open_files::{SHORTAGE_TRIES, SHORTAGE_WAIT};
 use crate::ssrf_guard::guard::Guard;
 use crate::ssrf_guard::names::{Addresses, Names};
@@ -40,6 +42,8 @@ pub struct HttpFetch {
     request_headers: RequestHeaders,
     /// The cookies that servers have set, if they are kept.
     cookies: Option<SessionCookies>,
+    logins: Logins,
+    hsts: Hsts,
     /// One permit per request in flight: its connection is an open file.
     files: Semaphore,
     options: FetchOptions,
@@ -70,6 +74,8 @@ impl HttpFetch {
             names,
             request_headers: RequestHeaders::new(user_agent, Arc::clone(&options.secrets)),
             cookies: options.keeps_cookies.then(SessionCookies::default),
+            logins: Logins::new(options.nonce_seed),
+            hsts: Hsts::new(options.insecure_hosts.clone()),
             files: Semaphore::new(options.open_files.requests.min(Semaphore::MAX_PERMITS)),
             options,
         })
@@ -79,7 +85,7 @@ impl HttpFetch {
     async fn check(&self, url: &PageUrl) -> Result<(), FetchFailure> {
         let host = url.as_url().host_str().ok_or(FetchFailure::Unaskable)?;
         self.guard.check_literal(host)?;
-        let Some(proxy) = &self.options.proxy else {
+        let Some(proxy) = self.options.proxy_of(url) else {
             return Ok(());
         };
         if url.as_url().scheme() == "https" && host.starts_with('[') {
@@ -105,11 +111,55 @@ impl HttpFetch {
     /// they are not signed there.
     fn sign(&self, url: &PageUrl, headers: &mut HeaderMap) {
         let https = url.as_url().scheme() == "https";
-        let proxy = self.options.proxy.as_ref();
+        let proxy = self.options.proxy_of(url);
         let is_read = proxy.is_some_and(|proxy| proxy.reads_requests(https));
         if let Some(signer) = self.options.signer.as_ref().filter(|_| !is_read) {
             signer.sign(url, headers, self.options.clock.date());
         }
+    }
+
+    /// Returns the fields of a request that is sent now.
+    fn fields(
+        &self,
+        url: &PageUrl,
+        known: &Validators,
+        content: &RequestContent,
+        now: Timestamp,
+    ) -> HeaderMap {
+        let mut fields = self.request_headers.for_url(url, known, content, now);
+        if let Some(cookies) = &self.cookies
+            && let Some(field) = cookies.field(url, fields.get(COOKIE), now)
+        {
+            fields.insert(COOKIE, field);
+        }
+        if let Some(login) = self.options.secrets.login_for(url)
+            && let Some(field) = self
+                .logins
+                .field(url, content.method.name().as_str(), login)
+        {
+            fields.insert(AUTHORIZATION, field);
+        }
+        self.sign(url, &mut fields);
+        fields
+    }
+
+    /// Learns from a head: cookies, what the login needs, and whether the host wants https.
+    fn learn(
+        &self,
+        url: &PageUrl,
+        sent: &HeaderMap,
+        response: &Response<Incoming>,
+        started: Timestamp,
+    ) {
+        let (status, headers) = (response.status(), response.headers());
+        if let Some(cookies) = &self.cookies {
+            cookies.learn(url, headers, started);
+        }
+        if self.options.secrets.login_for(url).is_some() {
+            let sent = sent.get(AUTHORIZATION);
+            self.logins.learn(url, sent, status, headers);
+        }
+        self.hsts.learn(url, headers, self.options.clock.now());
     }
 
     /// Returns the head of the response, with the time when its exchange began. While files are
@@ -141,7 +191,7 @@ impl HttpFetch {
     ) -> Result<Response<Incoming>, FetchFailure> {
         self.check(outgoing.url).await?;
         let https = outgoing.url.as_url().scheme() == "https";
-        let proxy = self.options.proxy.as_ref();
+        let proxy = self.options.proxy_of(outgoing.url);
         let response = self.send(outgoing, connection).await?;
         match proxy {
             None => {
@@ -168,13 +218,13 @@ impl HttpFetch {
     ) -> Result<Response<Incoming>, FetchFailure> {
         let url = outgoing.url;
         let https = url.as_url().scheme() == "https";
-        let proxy = self.options.proxy.as_ref();
+        let proxy = self.options.proxy_of(url);
         let reader = proxy.filter(|proxy| proxy.reads_requests(https));
         let login = reader.and_then(ProxyUrl::basic_login);
         let mut repeats = 0;
         loop {
             let request = request::request(outgoing, login.clone())?;
-            let response = self.clients.of(url).send(request, connection).await;
+            let response = self.clients.of(url, proxy).send(request, connection).await;
             if repeats < MAX_REPEATS
                 && let Some(another) = repetition::connection_for(&response)
             {
@@ -204,12 +254,6 @@ impl Fetch for HttpFetch {
         wants_body: &WantsBody<'_>,
     ) -> Result<Exchange, FetchFailure> {
         let (options, started) = (&self.options, self.options.clock.date());
-        let mut headers = self.request_headers.for_url(url, known, content, started);
-        if let Some(cookies) = &self.cookies
-            && let Some(field) = cookies.field(url, headers.get(COOKIE), started)
-        {
-            headers.insert(COOKIE, field);
-        }
         let _file = self.files.acquire().await.expect("it is never closed");
         let seat = self.clients.seat(url);
         let connection = match seat {
@@ -218,20 +262,18 @@ impl Fetch for HttpFetch {
             Some(_) if matches!(content.method, RequestMethod::Post(_)) => Connection::Fresh,
             Some(_) => Connection::Kept,
         };
-        self.sign(url, &mut headers);
+        let headers = self.fields(url, known, content, started);
         let outgoing = Outgoing {
             url,
             headers: &headers,
             method: &content.method,
         };
         let (began, mut response) = self.begin(outgoing, connection).await?;
-        if let Some(cookies) = &self.cookies {
-            cookies.learn(url, response.headers(), started);
-        }
+        self.learn(url, &headers, &response, started);
         let wire = response.extensions().get::<WireExchange>();
         let mut warnings = wire.map(WireExchange::take_warnings).unwrap_or_default();
         // With a proxy the peer is the proxy, and the server's address is not known.
-        let address = peer(&response).filter(|_| options.proxy.is_none());
+        let address = peer(&response).filter(|_| options.proxy_of(url).is_none());
         let status = response.status().as_u16();
         let ReceivedBody {
             body,
@@ -270,8 +312,17 @@ impl Fetch for HttpFetch {
         Some(field.unwrap_or(HeaderValue::from_static("")))
     }
 
+    fn can_log_in(&self, refusal: &Exchange) -> bool {
+        let login = self.options.secrets.login_for(&refusal.url);
+        login.is_some() && self.logins.can_answer(refusal)
+    }
+
+    fn over_https(&self, url: &PageUrl) -> Option<PageUrl> {
+        self.hsts.over_https(url, self.options.clock.now())
+    }
+
     async fn address(&self, url: &PageUrl) -> Option<IpAddr> {
-        let proxy = self.options.proxy.as_ref();
+        let proxy = self.options.proxy_of(url);
         if proxy.is_some_and(ProxyUrl::looks_up_itself) {
             return None;
         }

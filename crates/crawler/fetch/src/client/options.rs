@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use requests::ProxyUrl;
-use web::Clock;
+use requests::{HostProxy, ProxyUrl};
+use web::{Clock, HostTable, PageUrl};
 
 use crate::client::tls::InsecureHost;
 use crate::credentials::Secrets;
@@ -38,10 +38,14 @@ pub struct FetchOptions {
     pub ca_certificates: Vec<PathBuf>,
     /// Hosts whose certificates are not checked.
     pub insecure_hosts: Vec<InsecureHost>,
-    /// The proxy of all requests. The environment (`http_proxy`) is ignored.
+    /// The proxy of requests. The environment (`http_proxy`) is ignored.
     pub proxy: Option<ProxyUrl>,
+    /// The proxies of single hosts, in place of `proxy`.
+    pub host_proxies: HostTable<Option<HostProxy>>,
     /// The fields and cookies for single origins.
     pub secrets: Arc<Secrets>,
+    /// Random bits, from which the nonces of logins follow.
+    pub nonce_seed: u64,
     /// The signer of requests. Requests that an HTTP proxy reads are not signed.
     pub signer: Option<Arc<RequestSigner>>,
     /// True if the cookies that servers set are sent back to their origins.
@@ -78,7 +82,9 @@ impl FetchOptions {
             ca_certificates: Vec::new(),
             insecure_hosts: Vec::new(),
             proxy: None,
+            host_proxies: HostTable::default(),
             secrets: Arc::default(),
+            nonce_seed: 0,
             signer: None,
             keeps_cookies: false,
             client_certificates: ClientCertificates::default(),
@@ -89,6 +95,30 @@ impl FetchOptions {
             stalls: Stalls::default(),
             clock,
         }
+    }
+
+    /// Returns the proxy of requests for `url`; `None` if they go straight to its host.
+    pub(crate) fn proxy_of(&self, url: &PageUrl) -> Option<&ProxyUrl> {
+        match self.host_proxies.get(&url.host()) {
+            Some(Some(HostProxy::Direct)) => None,
+            Some(Some(HostProxy::Through(proxy))) => Some(proxy),
+            Some(None) | None => self.proxy.as_ref(),
+        }
+    }
+
+    /// Returns every result that [`Self::proxy_of`] may have, each once.
+    pub(crate) fn proxies(&self) -> Vec<Option<&ProxyUrl>> {
+        let mut proxies = vec![self.proxy.as_ref()];
+        for own in self.host_proxies.values().flatten() {
+            let proxy = match own {
+                HostProxy::Direct => None,
+                HostProxy::Through(proxy) => Some(proxy),
+            };
+            if !proxies.contains(&proxy) {
+                proxies.push(proxy);
+            }
+        }
+        proxies
     }
 }
 

@@ -11,7 +11,7 @@ use http::header::{
     ACCEPT, ACCEPT_ENCODING, CONTENT_LENGTH, HOST, IF_MODIFIED_SINCE, IF_NONE_MATCH,
     PROXY_AUTHORIZATION, USER_AGENT,
 };
-use http::{HeaderMap, HeaderValue, Method, Request, Uri};
+use http::{HeaderMap, HeaderValue, Request, Uri};
 use http_body_util::Full;
 use web::{PageUrl, Protocol, Timestamp, Validators};
 
@@ -39,9 +39,9 @@ impl RequestHeaders {
         Self { always, secrets }
     }
 
-    /// Returns every field of a request for `url` now, except `Host`. `known` are the validators of
-    /// an earlier response. The fields of `content` replace the usual ones, and the user's fields
-    /// replace both.
+    /// Returns every field of a request for `url` now, except `Host` and a login. `known` are the
+    /// validators of an earlier response. The fields of `content` replace the usual ones, and the
+    /// user's fields replace both.
     pub(crate) fn for_url(
         &self,
         url: &PageUrl,
@@ -74,14 +74,6 @@ pub(crate) struct Outgoing<'a> {
 }
 
 impl Outgoing<'_> {
-    fn method(self) -> Method {
-        match self.method {
-            RequestMethod::Get => Method::GET,
-            RequestMethod::Head => Method::HEAD,
-            RequestMethod::Post(_) => Method::POST,
-        }
-    }
-
     /// Returns the body; empty for a request without one.
     fn body(self) -> Bytes {
         match self.method {
@@ -101,7 +93,7 @@ pub(crate) fn request(
         Uri::try_from(url.request().as_str()).map_err(|_not_a_uri| FetchFailure::Unaskable)?;
     let mut request = Request::new(Full::new(outgoing.body()));
     *request.uri_mut() = uri;
-    *request.method_mut() = outgoing.method();
+    *request.method_mut() = outgoing.method.name();
     let fields = request.headers_mut();
     if url.as_url().scheme() == "http" {
         fields.insert(HOST, host_field(url)?);
@@ -131,7 +123,12 @@ pub(crate) fn written(outgoing: Outgoing<'_>, protocol: Protocol) -> Result<Vec<
     let host_last = url.as_url().scheme() == "https" && protocol != Protocol::Http2;
     let target = url.request_target();
     let mut head = Vec::with_capacity(256 + target.len());
-    for part in [outgoing.method().as_str(), " ", target, " HTTP/1.1\r\n"] {
+    for part in [
+        outgoing.method.name().as_str(),
+        " ",
+        target,
+        " HTTP/1.1\r\n",
+    ] {
         head.extend_from_slice(part.as_bytes());
     }
     if !host_last {

@@ -57,6 +57,13 @@ impl FromStr for InsecureHost {
     }
 }
 
+impl InsecureHost {
+    /// Returns the host as URLs have it.
+    pub(crate) fn host(&self) -> &str {
+        &self.host
+    }
+}
+
 impl fmt::Display for InsecureHost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.host)

@@ -164,7 +164,7 @@ fn words(text: &str) -> Result<Vec<(usize, String)>, NetrcError> {
 }
 
 /// Returns the text up to the closing quote, and what follows it.
-fn unquoted(text: &str) -> Option<(String, &str)> {
+pub(super) fn unquoted(text: &str) -> Option<(String, &str)> {
     let mut word = String::new();
     let mut characters = text.char_indices();
     while let Some((at, character)) = characters.next() {

@@ -189,11 +189,14 @@ fn secrets_are_never_shown() {
     let shown = format!("{read:?} {fields:?}");
     let secrets = Secrets::new(fields, read.cookies, &urls(&["http://a.test/"]));
     let said = secrets.headers_for(&url("http://a.test/"), NOW);
-    assert_eq!(said.len(), 3);
-    let shown = format!("{shown} {secrets:?} {said:?}");
+    assert_eq!(said.len(), 2);
+    let login = secrets.login_for(&url("http://a.test/")).unwrap();
+    assert_eq!(secrets.login_for(&url("https://a.test/")), None);
+    let shown = format!("{shown} {secrets:?} {said:?} {login:?} {:?}", login.login());
     for secret in ["SECRET", "dXNlcjpTRUNSRVQy"] {
         assert!(!shown.contains(secret), "{shown}");
     }
     assert!(said.values().all(http::HeaderValue::is_sensitive));
+    assert!(login.value().is_sensitive());
     assert_eq!((secrets.origins(), secrets.cookies()), ((1, 1), (1, 1)));
 }

@@ -3,8 +3,9 @@
 //! A name is a host, or `*.example.org` for its subdomains. Each key is looked up separately: the
 //! most specific table with the key counts, or else the setting of all hosts.
 //!
-//! Invariant: header fields are not serialized. No file of a crawl and no list of its settings
-//! contains them, `Debug` does not show them, and no error repeats them.
+//! Invariant: header fields, and user and password of a proxy, are not serialized. No file of a
+//! crawl and no list of its settings contains them, `Debug` does not show them, and no error
+//! repeats them.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -15,7 +16,7 @@ use std::time::Duration;
 
 use policy::values::check_concurrency;
 use policy::{RenderMode, RenderRules};
-use requests::SecretField;
+use requests::{HostProxy, SecretField};
 use serde::{Deserialize, Deserializer, Serialize, de};
 use web::{Host, HostPattern, HostTable, MainSelectors};
 
@@ -60,6 +61,9 @@ pub struct HostSettings {
     pub client_cert: Option<PathBuf>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client_key: Option<PathBuf>,
+    /// Replaces `proxy`; `none` is no proxy.
+    #[serde(with = "maybe_word", skip_serializing_if = "Option::is_none")]
+    pub proxy: Option<HostProxy>,
     #[serde(skip_serializing)]
     pub headers: HostHeaders,
 }
@@ -155,6 +159,7 @@ impl HostSettings {
                 None => wider.client_key.clone(),
             },
             client_cert: self.client_cert.or_else(|| wider.client_cert.clone()),
+            proxy: self.proxy.or_else(|| wider.proxy.clone()),
             headers: match self.headers.0.is_empty() {
                 true => wider.headers.clone(),
                 false => self.headers,
@@ -268,6 +273,26 @@ mod tests {
     }
 
     #[test]
+    fn the_password_of_a_proxy_is_written_nowhere() {
+        let settings = settings(
+            "[host.\"*.test\"]\nproxy = \"http://me:hidden@p.test:3128\"\n\
+             [host.\"a.test\"]\nproxy = \"none\"\n",
+        );
+        let proxy_of = |host: &str| {
+            let table = settings.host_table();
+            let own = table
+                .get(&Host::new(host))
+                .and_then(|own| own.proxy.clone());
+            own.map(|proxy| proxy.to_string())
+        };
+        assert_eq!(proxy_of("b.test").as_deref(), Some("http://p.test:3128"));
+        assert_eq!(proxy_of("a.test").as_deref(), Some("none"));
+        let kept = settings.as_run(Vec::new()).unwrap();
+        assert!(kept.contains("proxy = \"http://p.test:3128\""), "{kept}");
+        assert!(!format!("{kept}{settings:?}").contains("hidden"));
+    }
+
+    #[test]
     fn a_mistake_is_refused_and_a_secret_is_not_repeated() {
         for (line, message) in [
             ("dealy = \"5s\"", "unknown field `dealy`"),
@@ -278,6 +303,8 @@ mod tests {
             ("main-selector = \"p:has(a)\"", "is not a CSS selector"),
             ("fields = { price = \"p:has(a)\" }", "is not a CSS selector"),
             ("fields = \".price\"", "expected a map"),
+            ("proxy = \"ftp://u:hidden@p.test\"", "scheme must be http"),
+            ("proxy = \"direct\"", "\"none\" is no proxy"),
             ("headers = 7", "headers must be"),
             ("headers = [\"hidden\"]", "Name: value"),
             (

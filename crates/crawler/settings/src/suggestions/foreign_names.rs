@@ -253,6 +253,10 @@ pub const FOREIGN: &[ForeignName] = &[
         "did you mean --user-agent? With --contact sites can write to you",
     ),
     row(
+        &["--anyauth", "--auth-no-challenge"],
+        "--http-user answers Basic and Digest; --header 'Authorization: …' is sent at once",
+    ),
+    row(
         &["--user", "--http-passwd"],
         "did you mean --http-user and --http-password-file?",
     ),

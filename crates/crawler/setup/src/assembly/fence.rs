@@ -49,6 +49,14 @@ impl Fetch for FencedFetch {
         self.inner.session_cookies(url)
     }
 
+    fn can_log_in(&self, refusal: &Exchange) -> bool {
+        self.inner.can_log_in(refusal)
+    }
+
+    fn over_https(&self, url: &PageUrl) -> Option<PageUrl> {
+        self.inner.over_https(url)
+    }
+
     async fn address(&self, url: &PageUrl) -> Option<IpAddr> {
         self.inner.address(url).await
     }

@@ -19,9 +19,10 @@ pub struct SecretArgs {
     /// Never archived or stored: give it again to continue (repeatable)
     #[arg(long, value_name = "NAME: VALUE|@FILE", help_heading = "Secrets")]
     pub header: Vec<Secret>,
-    /// Log in with Basic authentication at the origins of the seeds, starting with the first
-    /// request; `https://example.org USER` logs in at that origin instead. User and password in
-    /// URLs are never used
+    /// Log in at the origins of the seeds, with Digest authentication where a server offers it, or
+    /// else Basic, which is sent over https at once and over http when the server asks;
+    /// `https://example.org USER` logs in at that origin instead. User and password in URLs are
+    /// never used
     #[arg(long, value_name = "USER[:PASSWORD]", help_heading = "Secrets")]
     pub http_user: Option<Secret>,
     /// Password of --http-user; visible to other users of this machine in the process list, unlike

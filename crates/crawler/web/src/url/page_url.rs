@@ -249,6 +249,21 @@ impl PageUrl {
         }
     }
 
+    /// Returns an http URL of the standard port as an https URL; `None` for other URLs.
+    #[must_use]
+    pub fn over_https(&self) -> Option<Self> {
+        let url = self.as_url();
+        if url.scheme() != "http" || url.port().is_some() {
+            return None;
+        }
+        let secure = |url: &Url| Url::parse(&url.as_str().replacen("http:", "https:", 1)).ok();
+        let request = match self.0.request.as_deref() {
+            Some(request) => Some(Box::new(secure(request)?)),
+            None => None,
+        };
+        Self::of(secure(url)?, request).ok()
+    }
+
     /// Returns the URL with a request that lacks the parts that the canonical form drops, such as a
     /// session; `None` if the form drops nothing here, or also changes the order of the rest.
     #[must_use]
