@@ -1,7 +1,7 @@
 //! Digest authentication: a server that asks for it gets a proof of the password, never the
 //! password.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -20,10 +20,10 @@ fn hash(text: &str) -> String {
     HEXLOWER.encode(digest(&SHA256, text.as_bytes()).as_ref())
 }
 
-/// The door of a site: nonces with the number of requests that they have let in.
+/// The door of a site: nonces with the counts of the requests that came with them.
 #[derive(Default)]
 struct Door {
-    nonces: HashMap<String, u32>,
+    nonces: HashMap<String, HashSet<String>>,
 }
 
 /// What a door says about a request.
@@ -36,7 +36,7 @@ enum Admission {
 
 impl Door {
     /// Judges a request as RFC 7616 section 3.4 has it. A nonce lets in `uses` requests.
-    fn judge(&mut self, request: &Request, uses: u32) -> Admission {
+    fn judge(&mut self, request: &Request, uses: usize) -> Admission {
         let Some(field) = request.header("authorization") else {
             return Admission::Asked;
         };
@@ -67,20 +67,17 @@ impl Door {
         let Some(used) = self.nonces.get_mut(text("nonce")).filter(|_| is_right) else {
             return Admission::Refused;
         };
-        *used += 1;
-        if *used > uses {
-            return Admission::Stale;
-        }
-        match text("nc") == format!("{used:08x}") {
-            true => Admission::Open,
+        match used.insert(text("nc").to_owned()) {
             false => Admission::Refused,
+            true if used.len() > uses => Admission::Stale,
+            true => Admission::Open,
         }
     }
 
     /// Returns a challenge with a nonce of its own.
     fn challenge(&mut self, more: &str) -> String {
         let nonce = format!("nonce {}", self.nonces.len());
-        self.nonces.insert(nonce.clone(), 0);
+        self.nonces.insert(nonce.clone(), HashSet::new());
         format!(
             "Digest realm=\"the site\", qop=\"auth,auth-int\", algorithm=SHA-256, \
              nonce=\"{nonce}\", opaque=\"kept\"{more}"
@@ -89,7 +86,7 @@ impl Door {
 }
 
 /// Returns a server whose pages are behind a door.
-fn guarded(uses: u32) -> Server {
+fn guarded(uses: usize) -> Server {
     let door = Arc::new(Mutex::new(Door::default()));
     Server::spawn_thread(Site::new(move |request| {
         let mut door = door.lock().unwrap();
@@ -115,7 +112,7 @@ fn crawl(server: &Server, password: &str) -> Crawl {
 
 #[test]
 fn a_site_behind_digest_authentication_is_crawled_politely_and_whole() {
-    let server = guarded(u32::MAX);
+    let server = guarded(usize::MAX);
     let crawl = crawl(&server, PASSWORD);
     assert_eq!(crawl.complete()["unique"], PAGES);
     crawl.is_sound();
@@ -128,7 +125,8 @@ fn a_site_behind_digest_authentication_is_crawled_politely_and_whole() {
     assert_eq!(refused, ["/robots.txt"], "the server asks once");
     let heads = log.request_heads(OWN);
     assert!(!heads.contains("Basic "), "{heads}");
-    let gaps = log.intervals(OWN);
+    let arrivals: Vec<Duration> = log.of(OWN).map(|hit| hit.at).collect();
+    let gaps: Vec<Duration> = arrivals.windows(2).map(|two| two[1] - two[0]).collect();
     assert!(
         gaps.iter().all(|gap| *gap >= Duration::from_millis(50)),
         "{gaps:?}"
@@ -159,7 +157,7 @@ fn a_nonce_that_is_stale_is_replaced_and_no_page_is_lost() {
 
 #[test]
 fn a_wrong_password_is_sent_once_for_each_request_and_named_as_the_reason() {
-    let server = guarded(u32::MAX);
+    let server = guarded(usize::MAX);
     let crawl = crawl(&server, "wrong");
     let run = crawl.run();
     assert_eq!(run.code, Some(3), "{run:?}");
@@ -175,7 +173,7 @@ fn a_wrong_password_is_sent_once_for_each_request_and_named_as_the_reason() {
 
 #[test]
 fn a_login_of_netrc_answers_too_and_strangers_get_no_answer() {
-    let (server, other) = (guarded(u32::MAX), guarded(u32::MAX));
+    let (server, other) = (guarded(usize::MAX), guarded(usize::MAX));
     let crawl = Crawl::of(&server, &[OWN])
         .seeds(&[server.url(OWN, "/0"), other.url("other.test", "/0")])
         .with(&["--resolve", &other.resolve("other.test")])
