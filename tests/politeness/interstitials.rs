@@ -245,7 +245,7 @@ fn a_short_text_that_a_site_has_under_many_urls_is_a_page() {
     verdicts.sort();
     let [first @ .., last] = &verdicts;
     assert_eq!(last, "\"unique\"");
-    assert_eq!(first, ["\"exact-duplicate\""; 5]);
+    assert!(first.iter().all(|verdict| verdict == "\"exact-duplicate\""));
     // robots.txt, the pages, and two requests that decide about the text.
     assert_eq!(server.log().targets(HOST).len(), 2 + STUBS.len() + 2);
     assert_eq!(server.log().count(HOST, "/"), 2);
