@@ -127,7 +127,7 @@ const QUERIES: &str = r#"
 
 /// Makes a settings file with tables, and one with a key in the wrong table.
 const PARTS: &str = r#"
-    printf '[prefix."http://original.test/topics/"]\nmax-depth = 1\nmain-selector = "main"\n
+    printf '[prefix."http://original.test/topics/"]\nmax-depth = 0\nmain-selector = "main"\n
         [seed."http://library.test/"]\nscope = "prefix"\n' > parts.toml
     printf '[prefix."http://original.test/"]\ndelay = "5s"\n' > wrong.toml"#;
 

@@ -172,7 +172,9 @@ fn hops_survive_the_end_of_a_session_and_a_rebuild_from_the_archive() {
     let run = crawl.run_command(&rebuild);
     assert_eq!(run.code, Some(0), "{run:?}");
     crawl.is_sound();
-    crawl.complete();
+    // The last limit is in the settings of the crawl.
+    let summary = crawl.run_with(&["--max-pages", "1000"]).summary();
+    assert_eq!(summary["finished"], "exhausted", "{summary}");
     crawl.is_sound();
     assert_eq!(archived(&server, &crawl), whole);
     let log = server.log();

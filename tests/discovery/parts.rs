@@ -83,7 +83,7 @@ fn the_pages_below_a_url_have_a_depth_of_their_own_which_may_be_lower_or_higher(
     for reason in [
         "it is 2 links from a seed (--max-depth 1)",
         "it is 3 links from a seed (max-depth 2 of its [prefix] table)",
-        "it is 1 links from a seed (max-depth 0 of its [prefix] table)",
+        "it is 1 link from a seed (max-depth 0 of its [prefix] table)",
     ] {
         assert!(
             reasons.iter().any(|one| one == reason),

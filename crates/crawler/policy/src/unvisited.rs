@@ -69,6 +69,7 @@ pub fn why_unvisited(
         Some(_) => format!("max-depth {max} of its [prefix] table"),
         None => format!("--max-depth {max}"),
     };
-    let reason = format!("it is {depth} links from a seed ({rule})");
+    let plural = if depth == 1 { "" } else { "s" };
+    let reason = format!("it is {depth} link{plural} from a seed ({rule})");
     Some((ReasonKind::Limit, reason))
 }
