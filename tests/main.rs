@@ -66,12 +66,14 @@ mod discovery {
     mod content; // content types, codings, charsets, directives
     mod content_filters; // `--types`, `--languages`
     mod cuts; // limits that cost a page links, text or bytes
+    mod extra_hops; // `--extra-hops`: pages off the scope
     mod leniency; // odd heads, bodies that break off, connections that end
     mod limits; // page, byte and time limits
     mod link_checks; // `--check-links`
     mod links; // every element and field that holds a URL
     mod odd_content; // content that is not what its header says
     mod off_topic_streaks; // hosts without pages on topic, of focused crawls
+    mod parts; // `[prefix."URL"]`, `[seed."URL"]`
     mod redirects; // redirects, hop by hop
     mod requisites; // what pages need: images, styles, scripts
     mod scope; // hosts, domains, prefixes, `--include`, `--exclude`

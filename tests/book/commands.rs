@@ -32,7 +32,7 @@ const NOT_RUN: [(&str, &str); 5] = [
 const OTHERS: [&str; 2] = ["jq", "man"];
 
 /// Pages whose commands run, each with the commands that make the files which it assumes.
-const RUN: [(&str, &[&str]); 29] = [
+const RUN: [(&str, &[&str]); 30] = [
     ("tutorial.md", &[]),
     ("tutorial-audit.md", &[]),
     ("tutorial-corpus.md", &[]),
@@ -59,6 +59,7 @@ const RUN: [(&str, &[&str]); 29] = [
     ("guide/queries.md", &["cp -r $CRAWL crawl", CORPUS, QUERIES]),
     ("guide/report.md", &[MONDAY]),
     ("guide/search.md", &[DIR]),
+    ("guide/settings-of-parts.md", &[PARTS]),
     ("guide/signed-requests.md", &[]),
     ("guide/training-sets.md", &[]),
     (
@@ -123,6 +124,12 @@ const QUERIES: &str = r#"
     sed 's/1[0-9]50/another/g' a.txt > b.txt
     seq -s ' ' 1000 1098 > draft.txt
     printf '{"id":"n7","text":"%s"}\n' "$(cat draft.txt)" > new.jsonl"#;
+
+/// Makes a settings file with tables, and one with a key in the wrong table.
+const PARTS: &str = r#"
+    printf '[prefix."http://original.test/topics/"]\nmax-depth = 0\nmain-selector = "main"\n
+        [seed."http://library.test/"]\nscope = "prefix"\n' > parts.toml
+    printf '[prefix."http://original.test/"]\ndelay = "5s"\n' > wrong.toml"#;
 
 /// Makes two pages that differ in a word.
 const PAIR: &str = "

@@ -119,7 +119,7 @@ fn mistakes_in_a_table_are_refused_with_their_line() {
     for (file, words) in [
         (
             "tries = 2\n[host.\"own.test\"]\ndealy = \"1s\"\n",
-            "at line 3, column 1: unknown field",
+            "at line 3: there is no setting \"dealy\" in [host.\"own.test\"]",
         ),
         (
             "[host.\"own.test\"]\ndelay = 5\n",

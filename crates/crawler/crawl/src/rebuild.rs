@@ -198,6 +198,7 @@ pub fn rebuild_visit(
         } else {
             let at = record.final_url.as_ref().unwrap_or(&record.url);
             noted = NotedLinks::of(notes.fields, notes.form, &found, at);
+            noted.measure(link_rules, &found, at);
         }
     }
     adopted.extend(seed_moves::adopt(scope, &found.url, &refresh));

@@ -76,9 +76,10 @@ impl RuleChange<'_> {
         let target = visit.reason.as_ref().and_then(Reason::redirects_to);
         let target = target.and_then(|url| PageUrl::parse(url, form).ok());
         let url = target.as_ref().unwrap_or(&visit.url);
-        let let_in = |policy: &Policy, scope: &Scope| {
-            let is_let_in_as_requisite = || policy.page_requisites.let_in(scope, url);
-            scope.judge(url).is_ok() || (visit.requisite > 0 && is_let_in_as_requisite())
+        let let_in = |policy: &Policy, scope: &Scope| match (scope.judge(url), visit.requisite) {
+            (Ok(()), _) => true,
+            (Err(rule), 0) => policy.redirects_off_scope(visit.details.off_scope, &rule),
+            (Err(_), _) => policy.page_requisites.let_in(scope, url),
         };
         let ([before, now], [scope_before, scope_now]) = (self.policies, self.scopes);
         !let_in(before, scope_before) && let_in(now, scope_now)
@@ -108,7 +109,7 @@ pub async fn offer_sitemaps(
     let robots = context.frontier.hosts().robots(&url.origin()).await?;
     let text = robots.and_then(|robots| robots.text).unwrap_or_default();
     let rules = RobotsRules::parse(&text, &context.policy.reading.agent);
-    let found = DiscoveredUrl::new(record.url.clone(), record.depth, record.via.clone());
+    let found = record.discovered();
     let sitemaps = {
         let scope = context.scope();
         let link_rules = LinkRules::new(context, &scope);
@@ -127,8 +128,7 @@ pub fn links_of_archived(
     record: &VisitRecord,
     exchange: &Exchange,
 ) -> Vec<DiscoveredUrl> {
-    let found = DiscoveredUrl::new(record.url.clone(), record.depth, record.via.clone());
-    let found = found.needed(record.requisite);
+    let found = record.discovered();
     let reader = Reader {
         policy: &context.policy,
         signatures: &context.adaptive_signatures,

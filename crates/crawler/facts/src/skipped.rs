@@ -16,6 +16,7 @@ use std::path::Path;
 
 use journal::{DiscoveredUrl, ExcludedLinks, ReasonKind, Record, Totals, VisitRecord};
 use messages::{CommandError, SlowProgress, counted, fault};
+use policy::LinkingPage;
 use settings::read_again::{ArchivedPages, BATCH};
 use settings::rules::scope_in_force;
 use settings::{Settings, crawl_directory};
@@ -140,7 +141,7 @@ impl Gaps {
 fn asks_for_links(why: Option<ReasonKind>, settings: &Settings) -> bool {
     match why {
         Some(ReasonKind::DuplicateLinks | ReasonKind::Pattern | ReasonKind::Robots) => false,
-        Some(ReasonKind::Limit) => settings.max_depth.is_some(),
+        Some(ReasonKind::Limit) => settings.depth_limits().highest().is_some(),
         None
         | Some(
             ReasonKind::Scope
@@ -265,22 +266,22 @@ impl JournalFacts {
         pages: &ArchivedPages,
         ledger: &mut Ledger,
     ) -> io::Result<()> {
-        let page = visit.final_url.as_ref().unwrap_or(&visit.url);
+        let (policy, scope) = (&pages.policy, &self.scope);
+        let page = LinkingPage::of(visit, scope);
         let mut read = beyond_limits::ReadLinks::default();
         for link in &document.links {
             let is_read = read.has(link.kind);
             if link.kind == web::LinkKind::Requisite {
                 continue;
             }
-            let (policy, scope) = (&pages.policy, &self.scope);
-            let ruled = policy::why_unvisited(policy, scope, page, visit.depth, document, link);
-            let ruled = ruled.or_else(|| (!is_read).then(|| beyond_limits::reason(page)));
+            let ruled = policy::why_unvisited(policy, scope, page, document, link);
+            let ruled = ruled.or_else(|| (!is_read).then(|| beyond_limits::reason(page.url)));
             let (kind, reason) = ruled.unwrap_or_else(|| self.not_queued(&link.url));
             let skipped = Skipped {
                 url: link.url.as_str().to_owned(),
                 kind: kind as u8,
                 reason,
-                via: Some(page.as_str().to_owned()),
+                via: Some(page.url.as_str().to_owned()),
                 waits: false,
                 written: written(&link.url),
             };

@@ -266,6 +266,7 @@ impl UrlHistory {
             if let Some(clause) = clause_about_scripts(visit, settings) {
                 reason.push_str(&clause);
             }
+            reason.push_str(&clause_about_hops(visit.details.off_scope));
             if let Some(preferences) = visit.details.preferences {
                 reason.push_str(&format!("; its owner's preferences: {preferences}"));
             }
@@ -288,25 +289,42 @@ impl UrlHistory {
             ));
         }
         if let Some(found) = &self.queued {
-            let DiscoveredUrl { depth, via, .. } = found;
-            let waits = self.waits_for_host.clone();
-            let mut reason = waits.unwrap_or_else(|| waiting_reason(*depth));
-            if let Some(via) = via {
-                reason.push_str(&format!(", found on {via}"));
-            }
-            if let Some(attempts) = self.postponed {
-                let times = counted(attempts.into(), "time");
-                reason.push_str(&format!("; it failed {times} and will be retried"));
-            }
-            if self.crashes >= CRASHES_TO_QUARANTINE {
-                reason.push_str(&format!(
-                    "; it is quarantined, because {} runs crashed while visiting it: it will be \
-                     visited alone, when nothing else is left",
-                    self.crashes
-                ));
-            }
-            return Ok(("queued", reason));
+            return Ok(("queued", self.explain_queued(found)));
         }
+        let reason = self.explain_absence(url, settings, form)?;
+        Ok(("not-queued", reason))
+    }
+
+    /// Returns the reason why a URL still waits.
+    fn explain_queued(&self, found: &DiscoveredUrl) -> String {
+        let DiscoveredUrl { depth, via, .. } = found;
+        let waits = self.waits_for_host.clone();
+        let mut reason = waits.unwrap_or_else(|| waiting_reason(*depth));
+        if let Some(via) = via {
+            reason.push_str(&format!(", found on {via}"));
+        }
+        reason.push_str(&clause_about_hops(found.off_scope));
+        if let Some(attempts) = self.postponed {
+            let times = counted(attempts.into(), "time");
+            reason.push_str(&format!("; it failed {times} and will be retried"));
+        }
+        if self.crashes >= CRASHES_TO_QUARANTINE {
+            reason.push_str(&format!(
+                "; it is quarantined, because {} runs crashed while visiting it: it will be \
+                 visited alone, when nothing else is left",
+                self.crashes
+            ));
+        }
+        reason
+    }
+
+    /// Returns the rule that kept a URL out of the queue.
+    fn explain_absence(
+        &self,
+        url: &PageUrl,
+        settings: &Settings,
+        form: &CanonicalForm,
+    ) -> Result<String, CommandError> {
         let mut scope = scope_in_force(settings, form)?;
         for seed in &self.adopted {
             scope.add_seed(seed);
@@ -316,14 +334,17 @@ impl UrlHistory {
              --max-depth)"
                 .to_owned()
         };
-        let reason = match scope.judge(url) {
-            Err(out_of_scope) => out_of_scope.to_string(),
+        Ok(match scope.judge(url) {
+            Err(rule) if settings.extra_hops == 0 || rule.is_exclusion() => rule.to_string(),
+            Err(rule) => format!(
+                "{rule}, and no page that was read within --extra-hops {} links to it",
+                settings.extra_hops
+            ),
             Ok(()) => self
                 .trap(url, settings)
                 .or_else(|| self.cut_pages.explain(url, settings))
                 .unwrap_or_else(unlinked),
-        };
-        Ok(("not-queued", reason))
+        })
     }
 
     /// Returns the trap rule that keeps the URL out.
@@ -349,6 +370,15 @@ impl UrlHistory {
     }
 }
 
+/// Returns the clause about the distance of a page from the scope; empty for a page in scope.
+fn clause_about_hops(off_scope: u8) -> String {
+    match off_scope {
+        0 => String::new(),
+        1 => "; it is one hop off the scope (--extra-hops)".to_owned(),
+        hops => format!("; it is {hops} hops off the scope (--extra-hops)"),
+    }
+}
+
 /// Returns the clause about the scripts of a page; `None` if they make no difference.
 fn clause_about_scripts(visit: &VisitRecord, settings: &Settings) -> Option<String> {
     match &visit.details.rendered {
@@ -364,7 +394,7 @@ fn clause_about_scripts(visit: &VisitRecord, settings: &Settings) -> Option<Stri
             Some("; without scripts, which are not run, it has next to no text".to_owned())
         }
         None => {
-            let mode = settings.render_rules().mode_of(&visit.url.host());
+            let mode = settings.render_rules().mode_of(&visit.url);
             let is_asked = mode == RenderMode::Shells && visit.has_page();
             is_asked.then(|| {
                 "; no scripts were run: it has none, or those of its URL pattern brought next to \

@@ -28,9 +28,15 @@ pub struct DiscoveredUrl {
     /// before every page of their host, the nearest first, regardless of their priority. They
     /// belong to no pattern and do not count towards any limit on pages.
     pub requisite: u8,
+    /// Number of links since the last page in scope, at most [`DiscoveredUrl::MAX_OFF_SCOPE`]; 0
+    /// for a URL in scope. At equal depth and priority, nearer URLs go first.
+    pub off_scope: u8,
 }
 
 impl DiscoveredUrl {
+    /// Maximum number of links off the scope.
+    pub const MAX_OFF_SCOPE: u8 = 7;
+
     /// Priority of URLs that go after all others of their host.
     pub const BEHIND: u8 = 128;
 
@@ -68,6 +74,7 @@ impl DiscoveredUrl {
             via,
             priority: 0,
             requisite: 0,
+            off_scope: 0,
         }
     }
 
@@ -211,6 +218,15 @@ impl DiscoveredUrl {
     #[must_use]
     pub fn needed(self, requisite: u8) -> Self {
         Self { requisite, ..self }
+    }
+
+    /// Returns the URL as one that is this number of links off the scope.
+    #[must_use]
+    pub fn off_scope(self, links: u8) -> Self {
+        Self {
+            off_scope: links.min(Self::MAX_OFF_SCOPE),
+            ..self
+        }
     }
 }
 

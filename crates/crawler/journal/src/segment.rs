@@ -30,7 +30,7 @@ use crate::mark;
 use crate::record::{self, Record};
 
 /// The format version of this module, of frames, and of [`Record`].
-pub const FORMAT: u16 = 18;
+pub const FORMAT: u16 = 19;
 /// Maximum length of a record in bytes; a longer length field is damage.
 const MAX_RECORD_BYTES: u32 = 128 << 20;
 const MAGIC: &[u8; 8] = b"CRWLJRNL";

@@ -52,6 +52,9 @@ pub struct VisitDetails {
     pub rendered: Option<Rendered>,
     /// The owner's preferences for the use of the page; `None` if none is known.
     pub preferences: Option<Preferences>,
+    /// Number of links since the last page in scope, as it was queued
+    /// ([`crate::DiscoveredUrl::off_scope`]); 0 for a page in scope.
+    pub off_scope: u8,
 }
 
 impl VisitDetails {

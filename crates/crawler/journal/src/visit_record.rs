@@ -170,8 +170,19 @@ impl VisitRecord {
             canonical: None,
             requisite: page.requisite,
             payload: None,
-            details: VisitDetails::default(),
+            details: VisitDetails {
+                off_scope: page.off_scope,
+                ..VisitDetails::default()
+            },
         }
+    }
+
+    /// Returns the URL as it was queued, without its priority.
+    #[must_use]
+    pub fn discovered(&self) -> DiscoveredUrl {
+        DiscoveredUrl::new(self.url.clone(), self.depth, self.via.clone())
+            .needed(self.requisite)
+            .off_scope(self.details.off_scope)
     }
 
     /// Returns the name of the page's content: its body without content codings. A server that

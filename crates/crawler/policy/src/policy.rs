@@ -11,6 +11,7 @@ use web::{
     Usages, parse_choice,
 };
 
+use crate::depth_limits::DepthLimits;
 use crate::duplicate_links::DuplicateLinks;
 use crate::rendering::RenderRules;
 use crate::requisites::Requisites;
@@ -24,8 +25,10 @@ pub struct Policy {
     pub duplicate_text: bool,
     /// The treatment of the links of such a page.
     pub duplicate_links: DuplicateLinks,
-    /// Maximum number of links from a seed.
-    pub max_depth: Option<u32>,
+    /// Maximum numbers of links from a seed.
+    pub depth: DepthLimits,
+    /// Maximum number of links off the scope.
+    pub extra_hops: u8,
     /// The requisites (pictures, styles, scripts, films) that are fetched with a page.
     pub page_requisites: Requisites,
     /// The pages whose scripts are run.
@@ -67,7 +70,8 @@ impl Policy {
             on_duplicate: OnDuplicate::Drop,
             duplicate_text: false,
             duplicate_links: DuplicateLinks::default(),
-            max_depth: None,
+            depth: DepthLimits::default(),
+            extra_hops: 0,
             page_requisites: Requisites::Off,
             render: RenderRules::default(),
             tries: 1,
@@ -84,12 +88,6 @@ impl Policy {
             outlinks: false,
             traps: None,
         }
-    }
-
-    /// Returns true if the links of a page at this depth are too far from a seed.
-    #[must_use]
-    pub fn is_deepest(&self, depth: u32) -> bool {
-        self.max_depth.is_some_and(|max| depth >= max)
     }
 
     /// Returns the trap rule that a link of a page matches, if there is one.

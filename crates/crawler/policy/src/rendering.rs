@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use web::{Host, HostTable, UnknownChoice, parse_choice};
+use web::{HostTable, PageUrl, PrefixTable, UnknownChoice, parse_choice};
 
 /// A choice of the pages whose scripts are run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -42,6 +42,8 @@ pub struct RenderRules {
     pub mode: RenderMode,
     /// The pages of single hosts; `None` is the mode of all others.
     pub of_hosts: HostTable<Option<RenderMode>>,
+    /// The pages below a URL, which go before those of hosts.
+    pub of_prefixes: PrefixTable<RenderMode>,
     /// True if pictures of rendered pages are archived.
     pub screenshots: bool,
     /// True if POST requests of scripts are sent to the domain of their page.
@@ -49,10 +51,11 @@ pub struct RenderRules {
 }
 
 impl RenderRules {
-    /// Returns the mode for the pages of a host.
+    /// Returns the mode for a page.
     #[must_use]
-    pub fn mode_of(&self, host: &Host) -> RenderMode {
-        let own = self.of_hosts.get(host).copied().flatten();
+    pub fn mode_of(&self, page: &PageUrl) -> RenderMode {
+        let of_host = || self.of_hosts.get(&page.host()).copied().flatten();
+        let own = self.of_prefixes.get(page).copied().or_else(of_host);
         own.unwrap_or(self.mode)
     }
 }

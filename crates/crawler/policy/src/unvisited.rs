@@ -3,29 +3,53 @@
 //! The journal does not record excluded links one by one, because their number is unlimited. So
 //! archived pages are read again and judged by the rules of the crawl.
 
-use journal::ReasonKind;
+use journal::{ReasonKind, VisitRecord};
 use web::{Document, Link, LinkKind, PageUrl, Scope};
 
+use crate::off_scope::links_off_scope;
 use crate::policy::Policy;
 
+/// A visited page whose links are judged.
+#[derive(Clone, Copy, Debug)]
+pub struct LinkingPage<'a> {
+    /// Its final URL.
+    pub url: &'a PageUrl,
+    /// Its number of links from a seed.
+    pub depth: u32,
+    /// Its number of links off the scope.
+    pub off_scope: u8,
+}
+
+impl<'a> LinkingPage<'a> {
+    /// Returns the page of a visit.
+    #[must_use]
+    pub fn of(visit: &'a VisitRecord, scope: &Scope) -> Self {
+        let url = visit.final_url.as_ref().unwrap_or(&visit.url);
+        Self {
+            url,
+            depth: visit.depth,
+            off_scope: links_off_scope(scope, visit.details.off_scope, url),
+        }
+    }
+}
+
 /// Returns the rule that leaves out a link of a page, with the reason; `None` if no rule does, and
-/// for page requisites. `depth` is the page's depth.
+/// for page requisites.
 #[must_use]
 pub fn why_unvisited(
     policy: &Policy,
     scope: &Scope,
-    page: &PageUrl,
-    depth: u32,
+    page: LinkingPage<'_>,
     document: &Document,
     link: &Link,
 ) -> Option<(ReasonKind, String)> {
     if link.kind == LinkKind::Requisite {
         return None;
     }
-    if let Err(out_of_scope) = scope.judge(&link.url) {
+    if let Err(out_of_scope) = policy.hop(scope, page.off_scope, &link.url) {
         return Some((ReasonKind::Scope, out_of_scope.to_string()));
     }
-    if let Some(trap) = policy.trap(page, &link.url) {
+    if let Some(trap) = policy.trap(page.url, &link.url) {
         return Some((ReasonKind::Trap, trap.to_string()));
     }
     if document.directives.nofollow && !policy.ignore_robots {
@@ -39,9 +63,13 @@ pub fn why_unvisited(
         );
         return Some((ReasonKind::Page, reason));
     }
-    let max = policy.max_depth.filter(|max| depth >= *max)?;
-    Some((
-        ReasonKind::Limit,
-        format!("it is {} links from a seed (--max-depth {max})", depth + 1),
-    ))
+    let depth = page.depth + 1;
+    let max = policy.depth.of(&link.url).filter(|max| depth > *max)?;
+    let rule = match policy.depth.of_prefixes.get(&link.url) {
+        Some(_) => format!("max-depth {max} of its [prefix] table"),
+        None => format!("--max-depth {max}"),
+    };
+    let plural = if depth == 1 { "" } else { "s" };
+    let reason = format!("it is {depth} link{plural} from a seed ({rule})");
+    Some((ReasonKind::Limit, reason))
 }

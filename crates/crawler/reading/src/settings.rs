@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Deserializer, de};
 use web::{
     BadSelector, CanonicalForm, FieldSelectors, HostPattern, LinkKind, LinkKinds, MainSelectors,
-    ReadLimits,
+    ReadLimits, UrlPrefix,
 };
 
 use crate::rules::ReadingRules;
@@ -39,6 +39,8 @@ pub struct ReadingSettings {
     pub main_selector: Vec<String>,
     /// Selectors of main content on single hosts.
     pub host: BTreeMap<HostPattern, HostReading>,
+    /// Settings of the pages below a URL, which go before those of hosts.
+    pub prefix: BTreeMap<UrlPrefix, HostReading>,
     /// True if scripts are run.
     #[serde(deserialize_with = "render")]
     pub render: bool,
@@ -52,7 +54,7 @@ pub struct ReadingSettings {
     pub against: Vec<PathBuf>,
 }
 
-/// The settings of single hosts that decide how a page is read.
+/// The settings of single hosts, or of the pages below a URL, that decide how a page is read.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]
 pub struct HostReading {
@@ -77,6 +79,7 @@ impl Default for ReadingSettings {
             main_content: true,
             main_selector: Vec::new(),
             host: BTreeMap::new(),
+            prefix: BTreeMap::new(),
             render: false,
             topic: None,
             topic_file: Vec::new(),
@@ -111,7 +114,8 @@ impl ReadingSettings {
     /// are run, which show them.
     #[must_use]
     pub fn canonical_form(&self) -> CanonicalForm {
-        let is_rendered = self.render || self.host.values().any(|own| own.render);
+        let mut of_parts = self.host.values().chain(self.prefix.values());
+        let is_rendered = self.render || of_parts.any(|own| own.render);
         CanonicalForm::new(&self.drop_parameters)
             .sort_parameters(self.sort_parameters)
             .keep_routes(is_rendered)
@@ -123,35 +127,43 @@ impl ReadingSettings {
         self.topic.is_some() || !self.topic_file.is_empty() || self.topic_of_seeds
     }
 
-    /// Returns the selectors of main content: first the selectors of single hosts, the most
-    /// specific first, then the selectors for all hosts.
+    /// Returns the selectors of main content: first the selectors of the pages below a URL, then
+    /// the selectors of single hosts, the most specific first, then the selectors for all hosts.
     #[must_use]
     pub fn main_selectors(&self) -> Vec<String> {
-        let of_hosts = self.hosts().into_iter().filter_map(|(pattern, own)| {
+        let of_parts = self.parts().into_iter().filter_map(|(pages, own)| {
             let css = own.main_selector.as_ref()?;
-            Some(format!("{pattern}={css}"))
+            Some(format!("{pages}={css}"))
         });
-        of_hosts.chain(self.main_selector.iter().cloned()).collect()
+        of_parts.chain(self.main_selector.iter().cloned()).collect()
     }
 
-    /// Returns the selectors of fields by name, the most specific host first.
+    /// Returns the selectors of fields by name, the most specific first.
     fn field_selectors(&self) -> BTreeMap<String, Vec<String>> {
         let mut selectors: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        for (pattern, own) in self.hosts() {
+        for (pages, own) in self.parts() {
             for (name, css) in &own.fields {
                 let of_name = selectors.entry(name.clone()).or_default();
-                of_name.push(format!("{pattern}={css}"));
+                of_name.push(format!("{pages}={css}"));
             }
         }
         selectors
     }
 
-    /// Returns the settings of single hosts, the most specific first: of two patterns that match
-    /// one host, the longer one.
-    fn hosts(&self) -> Vec<(&HostPattern, &HostReading)> {
+    /// Returns the settings of the pages below a URL and of single hosts, the most specific first:
+    /// of two prefixes of a page the longer one, and of two patterns that match a host, too.
+    fn parts(&self) -> Vec<(String, &HostReading)> {
+        let mut prefixes: Vec<_> = self.prefix.iter().collect();
+        prefixes.sort_by_key(|(prefix, _)| Reverse(prefix.length()));
         let mut hosts: Vec<_> = self.host.iter().collect();
         hosts.sort_by_key(|(pattern, _)| Reverse(pattern.to_string().len()));
-        hosts
+        let prefixes = prefixes
+            .into_iter()
+            .map(|(prefix, own)| (prefix.to_string(), own));
+        let hosts = hosts
+            .into_iter()
+            .map(|(pattern, own)| (pattern.to_string(), own));
+        prefixes.chain(hosts).collect()
     }
 
     /// Returns the rules for reading pages.

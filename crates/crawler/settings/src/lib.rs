@@ -28,4 +28,6 @@ mod secret_options;
 mod settings;
 
 pub use secret_options::SECRET_OPTIONS;
-pub use settings::{HostTables, Origin, Origins, SETTINGS_FILE, Settings, one_line};
+pub use settings::{
+    HostTables, Origin, Origins, PrefixTables, SETTINGS_FILE, SeedTables, Settings, one_line,
+};

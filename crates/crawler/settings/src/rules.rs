@@ -19,7 +19,9 @@ const LONGEST_DELAY: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
 /// Returns the scope of the settings, without seeds yet.
 pub fn scope(settings: &Settings) -> Result<Scope, CommandError> {
-    Scope::new(settings.scope, &settings.include, &settings.exclude).map_err(|error| {
+    let scope = Scope::new(settings.scope, &settings.include, &settings.exclude);
+    let scope = scope.map(|scope| scope.with_kinds(settings.seed_scopes()));
+    scope.map_err(|error| {
         // The expression's engine draws a picture of the mistake and names it in the last line.
         let drawn = error.source.to_string();
         let named = drawn.lines().last().unwrap_or_default();
@@ -72,7 +74,8 @@ pub fn policy(settings: &Settings, canonical: CanonicalForm) -> Policy {
         on_duplicate: settings.on_duplicate,
         duplicate_text: settings.duplicate_text.is_on(),
         duplicate_links: settings.duplicate_links,
-        max_depth: settings.max_depth,
+        depth: settings.depth_limits(),
+        extra_hops: settings.extra_hops,
         tries: settings.tries,
         redirects: settings.max_redirects,
         ignore_robots: settings.ignore_robots,

@@ -12,6 +12,7 @@ mod derived;
 mod hosts;
 mod layers;
 mod origins;
+mod parts;
 mod shared;
 
 use std::path::PathBuf;
@@ -31,6 +32,7 @@ use web::{GroupBy, LanguageFilter, Relations, ScopeKind, TypeFilter, Usages};
 pub use self::hosts::HostTables;
 pub use self::layers::one_line;
 pub use self::origins::{Origin, Origins};
+pub use self::parts::{PrefixTables, SeedTables};
 use crate::preset::Preset;
 use crate::values::{
     CookieKeeping, Date, Key, Rate, Share, SignatureIndexPlace, Size, Span, Switch, Tables,
@@ -74,6 +76,11 @@ pub struct Settings {
     /// No URLs that match one of these (repeatable); overrides all other rules
     #[arg(long, value_name = "REGEX", help_heading = "Scope")]
     pub exclude: Vec<String>,
+    /// Also visit links out of the scope, up to N links off it: 1 visits the targets of links on
+    /// pages in scope, and follows no link of these out of the scope; 7 at most. --exclude holds
+    /// for them, --include does not [default: 0]
+    #[arg(long, value_name = "N", help_heading = "Scope")]
+    pub extra_hops: u8,
     /// Query parameters that do not change the page, ignored in URL comparison; a final * matches
     /// any characters (repeatable) [default: utm_* and others, see config/default.toml]
     #[arg(long, value_name = "NAME", help_heading = "Scope")]
@@ -326,9 +333,9 @@ pub struct Settings {
     /// Compare only the main content of a page, without navigation [default: on]
     #[arg(long, value_name = "ON|OFF", help_heading = "Duplicates")]
     pub main_content: Switch,
-    /// CSS selector of the main content, or HOST=CSS for one host; the first match counts
-    /// (repeatable) [default: detected]
-    #[arg(long, value_name = "[HOST=]CSS", help_heading = "Duplicates")]
+    /// CSS selector of the main content, HOST=CSS for one host, or URL=CSS for the pages below a
+    /// URL; the first match counts (repeatable) [default: detected]
+    #[arg(long, value_name = "[PLACE=]CSS", help_heading = "Duplicates")]
     pub main_selector: Vec<String>,
     /// Compare a page only with pages of the same crawl, domain (registrable, with its subdomains)
     /// or host [default: crawl]
@@ -504,8 +511,17 @@ pub struct Settings {
     /// Seeds, in addition to --seeds
     #[arg(value_name = "URL")]
     pub url: Vec<String>,
-    /// Settings of single hosts, in the file only. The last, because no key can follow a table.
+    /// Settings of single hosts, in the file only. Tables are the last, because no key can follow
+    /// one.
     #[arg(skip)]
     #[serde(skip_serializing_if = "HostTables::is_empty")]
     pub host: HostTables,
+    /// Settings of the pages below a URL, in the file only.
+    #[arg(skip)]
+    #[serde(skip_serializing_if = "PrefixTables::is_empty")]
+    pub prefix: PrefixTables,
+    /// Settings of single seeds, in the file only.
+    #[arg(skip)]
+    #[serde(skip_serializing_if = "SeedTables::is_empty")]
+    pub seed: SeedTables,
 }

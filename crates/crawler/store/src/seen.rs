@@ -52,7 +52,7 @@ pub fn requeued(
     priority: u8,
     is_seen: impl Fn(UrlKey) -> bool,
 ) -> DiscoveredUrl {
-    let found = DiscoveredUrl::new(excluded.url.clone(), excluded.depth, excluded.via.clone());
+    let found = excluded.discovered();
     match is_seen(excluded.url.key()) {
         true => found.with_priority_of(priority),
         false => found.probed_as(priority),

@@ -24,6 +24,7 @@ pub use crate::url::page_url::{MAX_URL_BYTES, PageUrl, UrlError};
 pub use crate::url::surt::surt_key;
 pub use crate::url::url_key::UrlKey;
 pub use crate::url::url_pattern::{Generality, UrlPattern};
+pub use crate::url::url_prefix::{BadUrlPrefix, PrefixTable, UrlPrefix};
 
 pub use crate::choice::{UnknownChoice, parse_choice};
 

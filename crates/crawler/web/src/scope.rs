@@ -11,7 +11,7 @@ pub(crate) mod seeds;
 pub(crate) mod trap;
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
 use std::str::FromStr;
@@ -57,6 +57,8 @@ pub enum ScopeKind {
 #[derive(Clone, Debug)]
 pub struct Scope {
     kind: ScopeKind,
+    /// Kinds of single seeds.
+    kinds: HashMap<UrlKey, ScopeKind>,
     include: Vec<Regex>,
     exclude: Vec<Regex>,
     /// Temporary exclusions.
@@ -66,9 +68,11 @@ pub struct Scope {
     /// another host, so eight bytes per seed are kept instead of names. The key of the hashes is
     /// random, so nobody can choose a name that collides.
     seed_domains: HashSet<u64>,
-    /// Hashes of the hosts or domains of the seeds, each with a folder (`/` except for
+    /// Hashes of the hosts of the seeds, each with a folder (`/` except for
     /// [`ScopeKind::Prefix`]).
     places: HashSet<u64>,
+    /// Hashes of the domains of the seeds whose scope is [`ScopeKind::Domain`].
+    domains: HashSet<u64>,
     /// Number of slashes in the deepest folder.
     deepest: usize,
     hasher: RandomState,
@@ -192,15 +196,28 @@ impl Scope {
     ) -> Result<Self, ScopeError> {
         Ok(Self {
             kind,
+            kinds: HashMap::new(),
             include: compile(include)?,
             exclude: compile(exclude)?,
             exclude_now: Exclusions::default(),
             seeds: HashSet::new(),
             seed_domains: HashSet::new(),
             places: HashSet::new(),
+            domains: HashSet::new(),
             deepest: 0,
             hasher: RandomState::new(),
         })
+    }
+
+    /// Sets the territories of single seeds, before they are added. A scope of
+    /// [`ScopeKind::Any`] includes everything in any case.
+    #[must_use]
+    pub fn with_kinds(self, kinds: impl IntoIterator<Item = (PageUrl, ScopeKind)>) -> Self {
+        let kinds = kinds.into_iter().map(|(seed, kind)| (seed.key(), kind));
+        Self {
+            kinds: kinds.collect(),
+            ..self
+        }
     }
 
     /// Includes a seed, even if no include expression matches, and its territory. Returns false if
@@ -209,22 +226,33 @@ impl Scope {
         if !self.seeds.insert(seed.key()) {
             return false;
         }
-        let domain = self.hasher.hash_one(seed.registrable_domain());
+        let domain = self.domain(seed);
         self.seed_domains.insert(domain);
-        let folder = match self.kind {
+        let folder = match self.kind_of(seed) {
             ScopeKind::Prefix => &*folder(seed),
-            ScopeKind::Host | ScopeKind::Domain | ScopeKind::Any => "/",
+            ScopeKind::Host => "/",
+            ScopeKind::Domain => {
+                self.domains.insert(domain);
+                return true;
+            }
+            ScopeKind::Any => return true,
         };
         self.deepest = self.deepest.max(folder.matches('/').count());
-        let place = self.hash(self.place(seed), folder);
+        let place = self.hash(seed.authority(), folder);
         self.places.insert(place);
         true
+    }
+
+    /// Returns the kind of the territory that a seed spans.
+    fn kind_of(&self, seed: &PageUrl) -> ScopeKind {
+        let own = self.kinds.get(&seed.key());
+        own.copied().unwrap_or(self.kind)
     }
 
     /// Describes the territory that a seed spans, for people.
     #[must_use]
     pub fn territory(&self, seed: &PageUrl) -> String {
-        match self.kind {
+        match self.kind_of(seed) {
             ScopeKind::Host => format!("all of {}", seed.authority()),
             ScopeKind::Domain => {
                 format!("{} and its subdomains", seed.registrable_domain())
@@ -240,8 +268,7 @@ impl Scope {
     /// Returns true if a seed has the same registrable domain as this page.
     #[must_use]
     pub fn has_seed_on_domain_of(&self, url: &PageUrl) -> bool {
-        let domain = self.hasher.hash_one(url.registrable_domain());
-        self.seed_domains.contains(&domain)
+        self.seed_domains.contains(&self.domain(url))
     }
 
     /// Replaces the temporary exclusions.
@@ -278,7 +305,10 @@ impl Scope {
             ScopeKind::Prefix => OutOfScope::OtherPrefix,
             ScopeKind::Any => return Ok(()),
         };
-        let (place, path) = (self.place(url), url.as_url().path());
+        if !self.domains.is_empty() && self.domains.contains(&self.domain(url)) {
+            return Ok(());
+        }
+        let (place, path) = (url.authority(), url.as_url().path());
         let is_within = |folder: &str| self.places.contains(&self.hash(place, folder));
         let slashes = path.match_indices('/').take(self.deepest);
         let mut folders = slashes.map(|(slash, _)| &path[..=slash]);
@@ -292,16 +322,13 @@ impl Scope {
         }
     }
 
-    fn hash(&self, place: &str, folder: &str) -> u64 {
-        self.hasher.hash_one((place, folder))
+    /// Returns the hash of a folder on a host, whose authority omits the scheme's default port.
+    fn hash(&self, authority: &str, folder: &str) -> u64 {
+        self.hasher.hash_one((authority, folder))
     }
 
-    fn place<'url>(&self, url: &'url PageUrl) -> &'url str {
-        match self.kind {
-            ScopeKind::Domain => url.registrable_domain(),
-            // The authority omits the scheme's default port.
-            ScopeKind::Host | ScopeKind::Prefix | ScopeKind::Any => url.authority(),
-        }
+    fn domain(&self, url: &PageUrl) -> u64 {
+        self.hasher.hash_one(url.registrable_domain())
     }
 }
 
@@ -523,6 +550,52 @@ mod tests {
             let verdict = scope(kind, &[], &[], &[seed]).judge(&url(page));
             assert_eq!(verdict.is_ok(), inside, "{kind} {seed} {page}: {verdict:?}");
         }
+    }
+
+    #[test]
+    fn a_seed_may_let_in_more_or_less_than_the_others() {
+        let kinds = [
+            ("http://a.example.org/docs/", ScopeKind::Prefix),
+            ("http://www.b.example/", ScopeKind::Domain),
+        ];
+        let seeds = [
+            "http://a.example.org/docs/",
+            "http://www.b.example/",
+            "http://c.example/x",
+        ];
+        let mut scope = Scope::new(ScopeKind::Host, &[], &[]).unwrap();
+        scope = scope.with_kinds(kinds.map(|(seed, kind)| (url(seed), kind)));
+        for seed in seeds {
+            scope.add_seed(&url(seed));
+        }
+        for (page, is_inside) in [
+            ("http://a.example.org/docs/1", true),
+            ("http://a.example.org/", false),
+            ("http://other.b.example/", true),
+            ("http://c.example/", true),
+            ("http://sub.c.example/", false),
+        ] {
+            let verdict = scope.judge(&url(page));
+            assert_eq!(verdict.is_ok(), is_inside, "{page}: {verdict:?}");
+        }
+        let territories = seeds.map(|seed| scope.territory(&url(seed)));
+        let expected = [
+            "http://a.example.org/docs/ and below",
+            "b.example and its subdomains",
+            "all of c.example",
+        ];
+        assert_eq!(territories, expected);
+    }
+
+    /// The host `a.example` of one seed and the domain of another must not be mixed up.
+    #[test]
+    fn the_host_of_one_seed_is_not_the_domain_of_another() {
+        let mut scope = Scope::new(ScopeKind::Host, &[], &[]).unwrap();
+        scope = scope.with_kinds([(url("http://www.b.example/"), ScopeKind::Domain)]);
+        scope.add_seed(&url("http://a.example/"));
+        scope.add_seed(&url("http://www.b.example/"));
+        assert!(scope.judge(&url("http://sub.a.example/")).is_err());
+        assert!(scope.judge(&url("http://b.example/")).is_ok());
     }
 
     #[test]

@@ -9,3 +9,4 @@ mod query_encoding;
 pub(crate) mod surt;
 pub(crate) mod url_key;
 pub(crate) mod url_pattern;
+pub(crate) mod url_prefix;

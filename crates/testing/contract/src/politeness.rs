@@ -87,15 +87,16 @@ impl Known {
     }
 
     /// Returns the rank among the URLs of its host: the lowest goes first.
-    fn rank(&self) -> (bool, u8, u8, u32) {
+    fn rank(&self) -> (bool, u8, u8, u8, u32) {
         let found = &self.found;
         let DiscoveredUrl {
             requisite,
             priority,
             depth,
+            off_scope,
             ..
         } = *found;
-        (self.is_page(), requisite, priority, depth)
+        (self.is_page(), requisite, priority, off_scope, depth)
     }
 }
 

@@ -80,9 +80,10 @@ pub(crate) fn discovered(links: &[Link]) -> Vec<DiscoveredUrl> {
 }
 
 /// Returns a link to a page or, from 8, to a requisite. Three of four pages have a score, which
-/// depends on the depth.
+/// depends on the depth, as does the distance from the scope.
 pub(crate) fn page_or_requisite(host: u8, page: u8, depth: u32) -> DiscoveredUrl {
     let found = link(&format!("http://{}/{page}", host_name(host)), depth);
+    let found = found.off_scope((depth % 3) as u8);
     if page >= 8 {
         return found.needed(page - 8);
     }

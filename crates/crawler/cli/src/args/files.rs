@@ -33,9 +33,9 @@ pub(crate) struct ExtractArgs {
     /// Include URLs in scripts among the links
     #[arg(long)]
     pub(crate) script_links: bool,
-    /// CSS selector of the main content, also for one host: wiki.example.org=.page (repeatable; the
-    /// first match counts)
-    #[arg(long, value_name = "CSS|HOST=CSS")]
+    /// CSS selector of the main content, also for one host or the pages below a URL:
+    /// wiki.example.org=.page, https://example.org/wiki/=.page (repeatable; the first match counts)
+    #[arg(long, value_name = "[PLACE=]CSS")]
     pub(crate) main_selector: Vec<String>,
     /// json or text
     #[arg(long, value_name = "FORM", default_value = "json")]

@@ -147,6 +147,16 @@ fn without_option(key: &str) -> &'static str {
              specific table that contains it applies. Header fields are sent over https, and to \
              origins of seeds, and are never shown, stored or archived."
         }
+        "prefix" => {
+            "Settings of the pages below a URL, in a settings file: \
+             [prefix.\"https://example.org/wiki/\"] for this page and everything below it, with \
+             max-depth, main-selector, fields and render. For each key, the longest prefix that \
+             contains it applies, before the tables of hosts."
+        }
+        "seed" => {
+            "Settings of single seeds, in a settings file: [seed.\"https://example.org/docs/\"] \
+             with scope, which says what this seed lets in."
+        }
         _ => "Names of the secret options that the crawl was run with. Secrets are never stored.",
     }
 }
@@ -197,7 +207,8 @@ mod tests {
                 .get_arguments()
                 .find(|option| option.get_id() == id.as_str());
             let help = option.and_then(Arg::get_help);
-            let is_explained = help.is_some() || ["secrets", "host"].contains(&key.as_str());
+            let is_explained =
+                help.is_some() || ["secrets", "host", "prefix", "seed"].contains(&key.as_str());
             assert!(is_explained, "{key}");
         }
     }

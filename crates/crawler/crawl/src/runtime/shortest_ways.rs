@@ -39,8 +39,11 @@ struct VisitedPage {
     /// The page's depth when its links were judged.
     depth: u32,
     at: PageUrl,
-    links: Vec<PageUrl>,
+    links: Vec<FoundLink>,
 }
+
+/// A link, and its number of links off the scope.
+pub(crate) type FoundLink = (PageUrl, u8);
 
 impl ShortestWays {
     /// Returns the minimum depth of a page.
@@ -57,12 +60,12 @@ impl ShortestWays {
         found: &DiscoveredUrl,
         at: &PageUrl,
         depth: u32,
-        links: Vec<PageUrl>,
+        links: Vec<FoundLink>,
         max: u32,
     ) -> Vec<DiscoveredUrl> {
         let mut ways = self.ways();
         let mut shorter = Vec::new();
-        for link in &links {
+        for (link, _) in &links {
             ways.find(link.key(), depth + 1, max, &mut shorter);
         }
         if ways.links + links.len() <= MAX_LINKS {
@@ -108,14 +111,14 @@ impl Ways {
                 continue;
             }
             page.depth = depth;
-            for link in &page.links {
+            for (link, off_scope) in &page.links {
                 let known = self.depths.get_mut(&link.key());
                 if let Some(known) = known.filter(|known| depth + 1 < **known) {
                     *known = depth + 1;
                     work.push((link.key(), depth + 1));
                 }
                 let found = DiscoveredUrl::new(link.clone(), depth + 1, Some(page.at.clone()));
-                shorter.push(found);
+                shorter.push(found.off_scope(*off_scope));
             }
         }
     }
@@ -134,7 +137,7 @@ mod tests {
     fn visit(ways: &ShortestWays, page: &str, depth: u32, links: &[&str]) -> Vec<(String, u32)> {
         let found = DiscoveredUrl::new(url(page), depth, None);
         let depth = ways.depth_of(&found);
-        let links = links.iter().map(|link| url(link)).collect();
+        let links = links.iter().map(|link| (url(link), 0)).collect();
         let shorter = ways.visited(&found, &found.url, depth, links, 3);
         let path = |found: DiscoveredUrl| (found.url.as_url().path()[1..].to_owned(), found.depth);
         shorter.into_iter().map(path).collect()

@@ -18,7 +18,7 @@ pub(crate) async fn archived(context: &Arc<CrawlContext>, url: &PageUrl) -> Opti
     let url_too = url.clone();
     let page = compute(context, url, move |form| earlier.find(&url_too, form)).await??;
     // What scripts show may change although the bytes do not.
-    let is_rendered = match context.policy.render.mode_of(&url.host()) {
+    let is_rendered = match context.policy.render.mode_of(url) {
         RenderMode::Off => false,
         RenderMode::Shells => page.shows_more_by_scripts,
         RenderMode::All => true,

@@ -1,7 +1,8 @@
 //! The rules for queuing links.
 
-use policy::Policy;
-use web::Scope;
+use journal::DiscoveredUrl;
+use policy::{Policy, links_off_scope};
+use web::{PageUrl, Scope};
 
 use crate::context::CrawlContext;
 use crate::runtime::listing_quota::ListingQuota;
@@ -22,5 +23,10 @@ impl<'a> LinkRules<'a> {
             scope,
             quota: &context.listings,
         }
+    }
+
+    /// Returns the number of links off the scope of a page at `url`, which was queued as `found`.
+    pub(crate) fn off_scope(self, found: &DiscoveredUrl, url: &PageUrl) -> u8 {
+        links_off_scope(self.scope, found.off_scope, url)
     }
 }

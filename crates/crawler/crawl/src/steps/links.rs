@@ -9,7 +9,7 @@ use store::Lease;
 use web::{Document, Exchange, Link, LinkKind, PageUrl, Trap};
 
 use crate::context::CrawlContext;
-use crate::runtime::shortest_ways::ShortestWays;
+use crate::runtime::shortest_ways::{FoundLink, ShortestWays};
 use crate::steps::admission::Admission;
 use crate::steps::link_rules::LinkRules;
 use crate::steps::link_score::PageScore;
@@ -140,8 +140,10 @@ impl LinkRules<'_> {
         let mut outlinks = Outlinks::default();
         let mut requisites = 0;
         let via = page.without_spelling();
+        let off_scope = self.off_scope(from, page);
         for link in &document.links {
-            let Some(steps) = self.steps_to(from, link, wanted, tally) else {
+            let Some((steps, off_scope)) = self.distance_to(from, off_scope, link, wanted, tally)
+            else {
                 continue;
             };
             requisites += usize::from(steps > 0);
@@ -159,7 +161,9 @@ impl LinkRules<'_> {
                 continue;
             }
             let find = DiscoveredUrl::new(link.url.clone(), from.depth + 1, Some(via.clone()));
-            outlinks.discovered.push(find.needed(steps));
+            outlinks
+                .discovered
+                .push(find.needed(steps).off_scope(off_scope));
         }
         // Its copies are recognized by the canonical page, once that is visited.
         let canonical = document.canonical.as_ref();
@@ -179,32 +183,43 @@ impl LinkRules<'_> {
         tally: &mut LinkTally,
         shortest_ways: &ShortestWays,
     ) {
-        let Some(max) = self.policy.max_depth.filter(|_| from.requisite == 0) else {
+        let limits = &self.policy.depth;
+        let Some(max) = limits.highest().filter(|_| from.requisite == 0) else {
             return;
         };
         let pages = outlinks
             .discovered
             .iter()
             .filter(|find| find.requisite == 0);
-        let mut links: Vec<PageUrl> = pages.map(|find| find.url.clone()).collect();
+        let pages = pages.map(|find| (find.url.clone(), find.off_scope));
+        let mut links: Vec<FoundLink> = pages.collect();
+        let off_scope = self.off_scope(from, &page.url);
         let too_deep = std::mem::take(&mut tally.too_deep).into_iter();
-        links.extend(too_deep.filter(|link| {
-            self.scope.judge(link).is_ok() && self.policy.trap(&page.url, link).is_none()
+        links.extend(too_deep.filter_map(|link| {
+            let off_scope = self.policy.hop(self.scope, off_scope, &link).ok()?;
+            let is_trap = self.policy.trap(&page.url, &link).is_some();
+            (!is_trap).then_some((link, off_scope))
         }));
         let nearer = shortest_ways.visited(from, &page.url, from.depth, links, max);
-        outlinks.discovered.extend(nearer);
+        let near = nearer
+            .into_iter()
+            .filter(|find| !limits.exclude(&find.url, find.depth));
+        outlinks.discovered.extend(near);
     }
 
-    /// Returns the steps from a page to this link: 0 for a page, more for a page requisite. A link
-    /// that is not visited is counted. A needed link counts as a requisite, regardless of its kind.
-    /// Frames are requisites if requisites are fetched, and pages otherwise.
-    fn steps_to(
+    /// Returns the steps from a page, `off_scope` links off the scope, to this link: 0 for a page,
+    /// more for a page requisite; and the number of links to it since the scope, which is that of
+    /// the page for a requisite. A link that is not visited is counted. A needed link counts as a
+    /// requisite, regardless of its kind. Frames are requisites if requisites are fetched, and pages
+    /// otherwise.
+    fn distance_to(
         self,
         from: &DiscoveredUrl,
+        off_scope: u8,
         link: &Link,
         wanted: WantedLinks,
         tally: &mut LinkTally,
-    ) -> Option<u8> {
+    ) -> Option<(u8, u8)> {
         let policy = self.policy;
         // Browsers do not request the icon of a frame.
         if link.is_implied && from.requisite > 0 {
@@ -214,7 +229,7 @@ impl LinkRules<'_> {
             && wanted.requisites
             && policy.page_requisites.let_in(self.scope, &link.url);
         if is_part && from.requisite < Requisites::MAX_STEPS {
-            return Some(from.requisite + 1);
+            return Some((from.requisite + 1, off_scope));
         }
         if is_part && link.kind == LinkKind::Requisite {
             tally.cut(Limit::RequisiteSteps);
@@ -225,25 +240,24 @@ impl LinkRules<'_> {
             tally.counts.links_out_of_scope += 1;
         } else if !wanted.pages || link.relations.has_any_of(policy.skip_relations) {
             tally.counts.links_nofollow += 1;
-        } else if policy.is_deepest(from.depth) {
+        } else if policy.depth.exclude(&link.url, from.depth + 1) {
             tally.too_deep(&link.url);
-        } else if !self.lets_in(from, link) {
-            tally.out_of_scope(&link.url);
+        } else if let Some(off_scope) = self.hop(from, off_scope, link) {
+            return Some((0, off_scope));
         } else {
-            return Some(0);
+            tally.out_of_scope(&link.url);
         }
         None
     }
-}
 
-impl LinkRules<'_> {
-    /// Returns true if a link is in the scope, or is the refresh of a seed, which is followed like
-    /// a redirect.
-    fn lets_in(self, from: &DiscoveredUrl, link: &Link) -> bool {
+    /// Returns the number of links off the scope of a link that is visited: one in the scope or
+    /// near it, or the refresh of a seed, which is followed like a redirect.
+    fn hop(self, from: &DiscoveredUrl, off_scope: u8, link: &Link) -> Option<u8> {
         let is_seed = from.depth == 0 && from.via.is_none();
-        match self.scope.judge(&link.url) {
-            Ok(()) => true,
-            Err(rule) => is_seed && link.kind == LinkKind::Refresh && !rule.is_exclusion(),
+        match self.policy.hop(self.scope, off_scope, &link.url) {
+            Ok(off_scope) => Some(off_scope),
+            Err(rule) if rule.is_exclusion() => None,
+            Err(_) => (is_seed && link.kind == LinkKind::Refresh).then_some(0),
         }
     }
 }

@@ -83,7 +83,7 @@ pub(crate) fn named_sitemaps(
     let rules = &policy.reading.listings;
     // Otherwise the sitemap of another host would bring in the sitemaps that one names, and so on.
     let is_ours = matches!(scope.judge(url), Ok(()) | Err(OutOfScope::NotIncluded));
-    if rules.sitemaps == Sitemaps::Off || policy.is_deepest(find.depth) || !is_ours {
+    if rules.sitemaps == Sitemaps::Off || policy.depth.end_at(find.depth) || !is_ours {
         return Vec::new();
     }
     let form = &policy.reading.canonical;
@@ -308,7 +308,7 @@ pub(crate) fn to_visit(
     let rules = &policy.reading.listings;
     let links = listing.pages.len() + listing.further.len() + listing.requisites.len();
     tally.counts.links_found += links as u64;
-    if policy.is_deepest(find.depth) {
+    if policy.depth.end_at(find.depth) {
         for listed in listing.pages.iter().chain(&listing.further) {
             tally.too_deep(&listed.url);
         }
@@ -342,6 +342,8 @@ pub(crate) fn to_visit(
     for page in listing.pages.iter().chain(next_pages) {
         if rules.is_too_old(page.lastmod) || rules.is_too_new(page.lastmod) {
             tally.counts.links_of_other_dates += 1;
+        } else if policy.depth.exclude(&page.url, find.depth + 1) {
+            tally.too_deep(&page.url);
         } else if scope.judge(&page.url).is_err() {
             tally.out_of_scope(&page.url);
         } else if quota.admit_page(rules, at) {

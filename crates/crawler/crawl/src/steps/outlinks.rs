@@ -12,6 +12,8 @@ use journal::{DiscoveredUrl, Fate, VisitRecord};
 use sinks::{Keeping, MetadataField};
 use web::{CanonicalForm, Document, LinkKind, PageUrl};
 
+use crate::steps::link_rules::LinkRules;
+
 /// Maximum number of recorded links per page; Heritrix keeps 6,000.
 const MAX_LINKS: usize = 6_000;
 /// Maximum number of recorded queued links per page: the same as the limit of read links.
@@ -97,6 +99,15 @@ impl NotedLinks {
             });
         }
         noted
+    }
+
+    /// Adds the distances of the links from the scope, which the fields omit.
+    pub(crate) fn measure(&mut self, rules: LinkRules<'_>, found: &DiscoveredUrl, at: &PageUrl) {
+        let off_scope = rules.off_scope(found, at);
+        for link in &mut self.links {
+            let hop = rules.policy.hop(rules.scope, off_scope, &link.url);
+            link.off_scope = hop.unwrap_or_default();
+        }
     }
 }
 

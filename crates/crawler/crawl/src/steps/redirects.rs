@@ -19,8 +19,12 @@ use fetch::FetchFailure;
 use http::header::{SET_COOKIE, WWW_AUTHENTICATE};
 use http::{HeaderMap, HeaderValue};
 use journal::{DiscoveredUrl, Page, Reason, StoreFault};
+use policy::links_off_scope;
 use store::Lease;
-use web::{CanonicalForm, Exchange, Host, Interstitial, PageUrl, Timestamp, UrlError, Validators};
+use web::{
+    CanonicalForm, Exchange, Host, Interstitial, OutOfScope, PageUrl, Timestamp, UrlError,
+    Validators,
+};
 
 use crate::context::CrawlContext;
 use crate::fault::Fault;
@@ -468,8 +472,9 @@ async fn hop(
     if let Err(out_of_scope) = judged
         && !(lease.discovered().requisite > 0 && is_requisite(context, next))
     {
-        let is_seed = lease.is_seed();
-        if out_of_scope.is_exclusion() || !(is_seed || listings::may_move(context, lease, next)) {
+        let (is_seed, is_hop) = (lease.is_seed(), is_hop(context, lease, &out_of_scope));
+        let is_let_in = is_hop || is_seed || listings::may_move(context, lease, next);
+        if out_of_scope.is_exclusion() || !is_let_in {
             let because = Reason::OutOfScope(out_of_scope);
             return excluded(Reason::of_redirect(&next.request(), because));
         }
@@ -520,6 +525,7 @@ async fn visit_apart(
 ) -> Result<(), StoreFault> {
     let found = DiscoveredUrl {
         url: target.clone(),
+        off_scope: links_off_scope(&context.scope(), lease.discovered().off_scope, target),
         ..lease.discovered().clone()
     };
     context.frontier.discover(vec![found]).await.map(drop)
@@ -528,6 +534,15 @@ async fn visit_apart(
 fn visited_for_itself(url: &PageUrl) -> Reason {
     let to = url.to_string();
     Reason::VisitedForItself { to }
+}
+
+/// Returns true if a page may redirect to a target that this rule keeps out of the scope.
+fn is_hop(context: &CrawlContext, lease: &Lease, out_of_scope: &OutOfScope) -> bool {
+    let found = lease.discovered();
+    found.requisite == 0
+        && context
+            .policy
+            .redirects_off_scope(found.off_scope, out_of_scope)
 }
 
 /// True if a requisite of a page may be at `url`.

@@ -62,7 +62,7 @@ pub(crate) async fn read(
 
 /// Returns the rule that decides whether this page is judged by its DOM.
 fn awaited(context: &CrawlContext, lease: &Lease, page: &Exchange) -> AwaitedDoms {
-    let mode = context.policy.render.mode_of(&page.url.host());
+    let mode = context.policy.render.mode_of(&page.url);
     match mode {
         _ if context.renderer.is_none() => AwaitedDoms::No,
         RenderMode::Off => AwaitedDoms::No,

@@ -43,7 +43,7 @@ pub(crate) fn without_page(
         details: VisitDetails {
             duration: last.map(|exchange| in_millis(exchange.elapsed)),
             redirects: u32::try_from(redirects).unwrap_or(u32::MAX),
-            ..VisitDetails::default()
+            ..visit.details
         },
         ..visit
     }
@@ -425,11 +425,9 @@ pub(crate) fn metadata(visit: &VisitRecord, more: Vec<MetadataField>) -> Vec<Met
         (LANGUAGE_CONFIDENCE, text(visit.details.language_share())),
         ("title", visit.title.clone()),
         ("via", text(visit.via.as_ref())),
-        (
-            "requisite",
-            text(Some(visit.requisite).filter(|steps| *steps > 0)),
-        ),
+        ("requisite", unless_zero(visit.requisite)),
         ("hopsFromSeed", text(Some(visit.depth))),
+        ("hops-off-scope", unless_zero(visit.details.off_scope)),
         ("fetchTimeMs", text(fetch_time)),
         (UNREAD, text(visit.details.unread)),
         (
@@ -461,6 +459,10 @@ fn reason_data(reason: &Reason) -> Option<String> {
 
 fn text(value: Option<impl ToString>) -> Option<String> {
     value.map(|value| value.to_string())
+}
+
+fn unless_zero(number: u8) -> Option<String> {
+    text(Some(number).filter(|number| *number > 0))
 }
 
 /// Writes an archived visit to the log, and counts its response.

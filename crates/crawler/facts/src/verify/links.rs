@@ -19,6 +19,7 @@ use std::path::Path;
 
 use journal::{DiscoveredUrl, FinishedVisit, ReasonKind, Record, revocations};
 use messages::CommandError;
+use policy::LinkingPage;
 use rayon::prelude::*;
 use serde::Serialize;
 use settings::Settings;
@@ -110,10 +111,11 @@ impl Links<'_> {
         };
         let documents: Vec<_> = batch.into_par_iter().filter_map(read).collect();
         for (visit, document) in documents {
-            let page = visit.record.final_url.as_ref().unwrap_or(&visit.record.url);
+            let page = LinkingPage::of(&visit.record, &self.scope.scope);
+            let url = page.url;
             for lost in self.unexplained(&visit, page, &document) {
                 findings.add(format!(
-                    "{page} links to {lost}, which is in scope but was neither queued nor visited"
+                    "{url} links to {lost}, which is in scope but was neither queued nor visited"
                 ));
             }
         }
@@ -123,7 +125,7 @@ impl Links<'_> {
     fn unexplained(
         &mut self,
         visit: &FinishedVisit,
-        page: &PageUrl,
+        page: LinkingPage<'_>,
         document: &Document,
     ) -> Vec<PageUrl> {
         let (mut unexplained, mut explained) = (Vec::new(), 0);
@@ -137,9 +139,8 @@ impl Links<'_> {
             if self.journal.knows(&link.url) {
                 continue;
             }
-            let (policy, scope, depth) =
-                (&self.pages.policy, &self.scope.scope, visit.record.depth);
-            match policy::why_unvisited(policy, scope, page, depth, document, link) {
+            let (policy, scope) = (&self.pages.policy, &self.scope.scope);
+            match policy::why_unvisited(policy, scope, page, document, link) {
                 Some((ReasonKind::Trap, _)) => explained += 1,
                 Some(_) => {}
                 None if self.journal.has_hosts_enough(&link.url) => explained += 1,

@@ -349,6 +349,7 @@ impl Rebuilding {
             url: url.clone(),
             priority: 0,
             requisite: number_in(note("requisite")),
+            off_scope: number_in(note("hops-off-scope")),
         };
         let page = self.restoring.waiting(&url).unwrap_or_else(from_notes);
         let (page_offset, dom_offset, end) = (visit.page_offset, visit.dom_offset, visit.end);

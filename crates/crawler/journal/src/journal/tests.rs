@@ -567,7 +567,7 @@ fn records_on_topics() -> Vec<Record> {
 
 /// Returns records with the details of a visit.
 fn records_with_details() -> Vec<Record> {
-    let found = link("http://a.test/print", 1);
+    let found = link("http://a.test/print", 1).off_scope(2);
     let mut visit = crate::VisitRecord::new(found.clone(), Fate::NearDuplicate, at(5));
     visit.details = crate::VisitDetails {
         rule: Some(crate::DuplicateRule::ByCanonical),
@@ -576,7 +576,7 @@ fn records_with_details() -> Vec<Record> {
         redirects: 2,
         digest: Some("sha1:2JXWZQ5BN2TU5PQNV4ILDK3AWBPOTNQV".to_owned()),
         is_sitemap: true,
-        ..crate::VisitDetails::default()
+        ..visit.details
     };
     vec![
         Record::Settled(SettledVisit {

@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 
+use journal::DiscoveredUrl;
 use messages::{CommandError, fault, usage};
 use neardup::tables::MAX_DISTANCE;
 use policy::OffTopic;
@@ -15,6 +16,7 @@ impl Settings {
     pub(super) fn check(&self) -> Result<(), CommandError> {
         // A crawl stores its settings as text, so paths must be UTF-8.
         toml::Table::try_from(self).map_err(|error| fault(&error))?;
+        self.check_scope()?;
         self.check_resemblance()?;
         self.check_topic()?;
         self.check_rendering()?;
@@ -74,10 +76,19 @@ impl Settings {
         Ok(())
     }
 
+    /// Checks the number of links off the scope, and the scope of single seeds.
+    fn check_scope(&self) -> Result<(), CommandError> {
+        if self.extra_hops > DiscoveredUrl::MAX_OFF_SCOPE {
+            let range = format!("must be between 0 and {}", DiscoveredUrl::MAX_OFF_SCOPE);
+            return refuse("extra-hops", &self.extra_hops, &range);
+        }
+        self.check_seed_scopes()
+    }
+
     /// Checks selectors, the design of tables, and the client certificate.
     fn check_parts(&self) -> Result<(), CommandError> {
         if let Err(bad) = MainSelectors::parse(&self.main_selectors()) {
-            let forms = "a CSS selector such as \"article.post\", or HOST=CSS";
+            let forms = "a CSS selector such as \"article.post\", HOST=CSS or URL=CSS";
             return Err(usage(format!("--main-selector {bad}")).with_remedy(forms));
         }
         if let Err(range) = self.tables.design(self.distance) {

@@ -13,7 +13,7 @@ use sinks::warc::Packing;
 use store::DuplicateScope;
 use web::{Relations, ScopeKind, Usages};
 
-use super::{HostTables, Settings};
+use super::{HostTables, PrefixTables, SeedTables, Settings};
 use crate::values::{CookieKeeping, SignatureIndexPlace, Size, Span, Switch, Tables};
 
 impl Default for Settings {
@@ -26,6 +26,7 @@ impl Default for Settings {
             scope: ScopeKind::Host,
             include: Vec::new(),
             exclude: Vec::new(),
+            extra_hops: 0,
             drop_parameters: web::CanonicalForm::DEFAULT_PARAMETERS
                 .iter()
                 .map(ToString::to_string)
@@ -125,6 +126,8 @@ impl Default for Settings {
             secrets: Vec::new(),
             url: Vec::new(),
             host: HostTables::new(),
+            prefix: PrefixTables::new(),
+            seed: SeedTables::new(),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Values derived from several settings, or from the text of a setting.
 
+use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
 use messages::{CommandError, usage};
@@ -50,13 +51,18 @@ impl Settings {
 
     /// Returns the settings for reading pages.
     pub fn reading(&self) -> ReadingSettings {
+        let reading = |selector: &Option<String>, fields: &BTreeMap<_, _>, render| HostReading {
+            main_selector: selector.clone(),
+            fields: fields.clone(),
+            render: Option::is_some_and(render, RenderMode::is_on),
+        };
         let host = self.host.iter().map(|(pattern, own)| {
-            let reading = HostReading {
-                main_selector: own.main_selector.clone(),
-                fields: own.fields.clone(),
-                render: own.render.is_some_and(RenderMode::is_on),
-            };
+            let reading = reading(&own.main_selector, &own.fields, own.render);
             (pattern.clone(), reading)
+        });
+        let prefix = self.prefix.iter().map(|(prefix, own)| {
+            let reading = reading(&own.main_selector, &own.fields, own.render);
+            (prefix.clone(), reading)
         });
         ReadingSettings {
             drop_parameters: self.drop_parameters.clone(),
@@ -67,6 +73,7 @@ impl Settings {
             main_content: self.main_content.is_on(),
             main_selector: self.main_selector.clone(),
             host: host.collect(),
+            prefix: prefix.collect(),
             render: self.render.is_on(),
             topic: self.topic.clone(),
             topic_file: self.topic_file.clone(),
@@ -178,7 +185,9 @@ mod tests {
              page-requisites = \"any\"\nscript-links = true\nmain-content = \"off\"\n\
              main-selector = [\"main\"]\ntopic = \"tides\"\ntopic-file = [\"a\"]\n\
              topic-of-seeds = true\ndelay = \"2s\"\n\
-             [host.\"*.example.org\"]\nmain-selector = \"article\"\ndelay = \"5s\"\n",
+             [host.\"*.example.org\"]\nmain-selector = \"article\"\ndelay = \"5s\"\n\
+             [prefix.\"http://example.org/x/\"]\nmain-selector = \"p\"\nmax-depth = 1\n\
+             [prefix.\"http://example.org/y/\"]\nrender = \"all\"\n",
         )
         .unwrap();
         for settings in [settings, Settings::default()] {

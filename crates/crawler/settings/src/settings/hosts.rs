@@ -115,13 +115,15 @@ fn concurrency<'de, D: Deserializer<'de>>(
     Ok(Some(pages))
 }
 
-fn selector<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+pub(super) fn selector<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<String>, D::Error> {
     let css = String::deserialize(deserializer)?;
     check_selector(&css)?;
     Ok(Some(css))
 }
 
-fn fields<'de, D: Deserializer<'de>>(
+pub(super) fn fields<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<BTreeMap<String, String>, D::Error> {
     let fields = BTreeMap::<String, String>::deserialize(deserializer)?;
@@ -210,19 +212,21 @@ impl Settings {
         RenderRules {
             mode: self.render,
             of_hosts: self.host_table().map(|own| own.render),
+            of_prefixes: self.of_prefixes(|own| own.render),
             screenshots: self.screenshots,
             posts: self.render_post,
         }
     }
 
-    /// Returns true if scripts are run, of any host.
+    /// Returns true if scripts are run, of any page.
     pub fn renders(&self) -> bool {
-        let mut of_hosts = self.host.values().filter_map(|own| own.render);
-        self.render.is_on() || of_hosts.any(RenderMode::is_on)
+        let of_hosts = self.host.values().filter_map(|own| own.render);
+        let mut of_parts = of_hosts.chain(self.prefix.values().filter_map(|own| own.render));
+        self.render.is_on() || of_parts.any(RenderMode::is_on)
     }
 
-    /// Returns the selectors of main content: first the selectors of single hosts, most specific
-    /// first, and then the selectors of all hosts.
+    /// Returns the selectors of main content: first the selectors of prefixes, then those of single
+    /// hosts, most specific first, and then the selectors of all pages.
     pub(crate) fn main_selectors(&self) -> Vec<String> {
         self.reading().main_selectors()
     }

@@ -9,7 +9,7 @@ use sinks::warc::Packing;
 use toml::de::DeTable;
 
 use super::origins::{Origin, Origins};
-use super::{SETTINGS_FILE, Settings};
+use super::{SETTINGS_FILE, Settings, parts};
 use crate::preset::Preset;
 use crate::series::dated;
 use crate::{machine, secret_options, suggestions};
@@ -179,7 +179,7 @@ fn refuse_unknown_key(text: &str, path: &Path) -> Result<(), CommandError> {
                 .to_owned()
         })));
     }
-    Ok(())
+    parts::refuse_misplaced(text, path, table.get_ref(), &keys)
 }
 
 /// Reads a settings file: a table of its own keys, and the preset that it names.

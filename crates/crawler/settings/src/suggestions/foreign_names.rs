@@ -16,9 +16,9 @@ const fn row(names: &'static [&'static str], advice: &'static str) -> ForeignNam
     ForeignName { names, advice }
 }
 
-/// Options of wget, wget2, Scrapy, HTTrack and Katana that have another name here. Names with one
-/// hyphen match literally. `--name` also matches `-name` and, without hyphens, a key of a
-/// configuration file.
+/// Options of wget, wget2, Scrapy, HTTrack, Katana and Browsertrix that have another name here.
+/// Names with one hyphen match literally. `--name` also matches `-name` and, without hyphens, a key
+/// of a configuration file.
 pub const FOREIGN: &[ForeignName] = &[
     row(
         &["--depth", "--level", "--depth-limit", "-d"],
@@ -35,6 +35,10 @@ pub const FOREIGN: &[ForeignName] = &[
     row(
         &["--span-hosts", "-H", "--go-everywhere"],
         "did you mean --scope any? -H of curl is --header",
+    ),
+    row(
+        &["--ext-depth", "--extraHops"],
+        "did you mean --extra-hops?",
     ),
     row(
         &[

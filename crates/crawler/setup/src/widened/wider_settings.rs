@@ -4,7 +4,7 @@ use policy::{DuplicateLinks, OnDuplicate, Requisites};
 use reading::Sitemaps;
 use settings::Settings;
 use settings::values::CookieKeeping;
-use web::ScopeKind;
+use web::{PageUrl, ScopeKind};
 
 /// Returns the names of the settings that admit more than before.
 pub(super) fn widened(before: &Settings, now: &Settings) -> Vec<&'static str> {
@@ -19,6 +19,9 @@ fn of_urls(from: &Settings, to: &Settings) -> Vec<(&'static str, bool)> {
     let lacks = |some: &[String], others: &[String]| some.iter().any(|one| !others.contains(one));
     vec![
         ("--max-depth", is_raised(from.max_depth, to.max_depth)),
+        ("max-depth in [prefix]", is_deeper_below(from, to)),
+        ("scope in [seed]", widens_seed(from, to)),
+        ("--extra-hops", to.extra_hops > from.extra_hops),
         ("--scope", breadth(to.scope) > breadth(from.scope)),
         ("--exclude", lacks(&from.exclude, &to.exclude)),
         (
@@ -105,6 +108,25 @@ pub(super) fn is_raised<N: PartialOrd>(before: Option<N>, now: Option<N>) -> boo
     }
 }
 
+/// Returns true if the pages below a URL with a limit of its own may be farther from a seed.
+fn is_deeper_below(from: &Settings, to: &Settings) -> bool {
+    let (before, now) = (from.depth_limits(), to.depth_limits());
+    let tables = from.prefix.iter().chain(&to.prefix);
+    let mut limited = tables.filter(|(_, own)| own.max_depth.is_some());
+    limited.any(|(prefix, _)| is_raised(before.of(prefix.url()), now.of(prefix.url())))
+}
+
+/// Returns true if a seed with a scope of its own lets in more.
+fn widens_seed(from: &Settings, to: &Settings) -> bool {
+    let scope_in = |settings: &Settings, seed: &PageUrl| {
+        let own = settings.seed.get(seed).and_then(|own| own.scope);
+        breadth(own.unwrap_or(settings.scope))
+    };
+    let tables = from.seed.iter().chain(&to.seed);
+    let mut own = tables.filter(|(_, own)| own.scope.is_some());
+    own.any(|(seed, _)| scope_in(to, seed) > scope_in(from, seed))
+}
+
 /// Returns the rank of a scope: each scope includes all scopes with lower ranks.
 const fn breadth(scope: ScopeKind) -> u8 {
     match scope {
@@ -156,6 +178,7 @@ mod tests {
         let deep = with(|one| one.max_depth = Some(3));
         let flat = with(|one| one.max_depth = Some(1));
         let wide = with(|one| one.scope = ScopeKind::Domain);
+        let near = with(|one| one.extra_hops = 1);
         let narrow = with(|one| one.exclude = vec!["/a".to_owned(), "/b".to_owned()]);
         let less = with(|one| one.exclude = vec!["/b".to_owned()]);
         let only = with(|one| one.include = vec!["/c".to_owned()]);
@@ -164,14 +187,33 @@ mod tests {
         let known = with(|one| one.cookies = CookieKeeping::Session);
         let whole = with(|one| one.drop_parameters.clear());
         let unsorted = with(|one| one.sort_parameters = Switch::Off);
+        let below = |max| {
+            let mut settings = Settings::default();
+            let prefix = "http://a.test/x/".parse().unwrap();
+            settings.prefix.entry(prefix).or_default().max_depth = Some(max);
+            settings
+        };
+        let (shallow, shallower) = (below(1), below(0));
+        let folder = with(|one| {
+            let form = one.canonical_form();
+            let seed = PageUrl::parse("http://a.test/x/", &form).unwrap();
+            one.seed.entry(seed).or_default().scope = Some(ScopeKind::Prefix);
+        });
         for (before, now, names) in [
             (&plain, &plain, &[][..]),
+            (&shallower, &shallow, &["max-depth in [prefix]"]),
+            (&shallow, &plain, &["max-depth in [prefix]"]),
+            (&plain, &shallow, &[]),
+            (&folder, &plain, &["scope in [seed]"]),
+            (&plain, &folder, &[]),
             (&flat, &deep, &["--max-depth"]),
             (&deep, &flat, &[]),
             (&flat, &plain, &["--max-depth"]),
             (&plain, &flat, &[]),
             (&plain, &wide, &["--scope"]),
             (&wide, &plain, &[]),
+            (&plain, &near, &["--extra-hops"]),
+            (&near, &plain, &[]),
             (&narrow, &less, &["--exclude"]),
             (&less, &narrow, &[]),
             (&only, &plain, &["--include"]),

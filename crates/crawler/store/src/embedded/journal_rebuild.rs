@@ -44,6 +44,7 @@ struct Waiting {
     via: Option<PageUrl>,
     priority: u8,
     requisite: u8,
+    off_scope: u8,
 }
 
 impl Waiting {
@@ -54,6 +55,7 @@ impl Waiting {
             via: discovered.via.clone(),
             priority: discovered.priority,
             requisite: discovered.requisite,
+            off_scope: discovered.off_scope,
         }
     }
 
@@ -61,6 +63,7 @@ impl Waiting {
         DiscoveredUrl {
             priority: self.priority,
             requisite: self.requisite,
+            off_scope: self.off_scope,
             ..DiscoveredUrl::new(url.clone(), self.depth, self.via.clone())
         }
     }
@@ -249,9 +252,7 @@ impl JournalRebuild {
                     let first = self.next_sequence;
                     self.next_sequence += 1;
                     self.known.insert(record.url.key(), None);
-                    let found =
-                        DiscoveredUrl::new(record.url.clone(), record.depth, record.via.clone());
-                    let discovered = vec![found.needed(record.requisite)];
+                    let discovered = vec![record.discovered()];
                     self.append(&Record::Discovered {
                         first,
                         finds: discovered,

@@ -1,10 +1,11 @@
 //! Selectors of main content, which a user sets for difficult sites. Extraction works on most sites
-//! and fails on some. For those, a CSS selector names the elements with the content: `#content`, or
-//! `wiki.example.org=div.page > article` for one host (`*.example.org=` for its subdomains). The
-//! first selector that matches anything on a page selects all elements that it matches; they are
-//! both the main content and the text of the verdict. Every element of a page is matched, and a
-//! hostile page may be slow to match. So selectors that examine the siblings or descendants of an
-//! element are rejected: `:has()`, `:nth-child()` and the like, `~`.
+//! and fails on some. For those, a CSS selector names the elements with the content: `#content`,
+//! `wiki.example.org=div.page > article` for one host (`*.example.org=` for its subdomains), or
+//! `https://example.org/wiki/=article` for the pages below a URL. The first selector that matches
+//! anything on a page selects all elements that it matches; they are both the main content and the
+//! text of the verdict. Every element of a page is matched, and a hostile page may be slow to match.
+//! So selectors that examine the siblings or descendants of an element are rejected: `:has()`,
+//! `:nth-child()` and the like, `~`.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -19,6 +20,7 @@ use crate::html::work_budget::WorkBudget;
 use crate::letter_case::is_one_of;
 use crate::url::host_table::HostPattern;
 use crate::url::page_url::PageUrl;
+use crate::url::url_prefix::UrlPrefix;
 
 /// Selectors of main content, tried in this order. Clones share them.
 #[derive(Clone, Default)]
@@ -27,9 +29,31 @@ pub struct MainSelectors(Arc<[MainSelector]>);
 struct MainSelector {
     /// The selector as given.
     text: Box<str>,
-    /// Its hosts; `None` for any.
-    host: Option<HostPattern>,
+    /// Its pages; `None` for any.
+    pages: Option<Pages>,
     selector: Selector,
+}
+
+/// The pages of a selector.
+enum Pages {
+    OfHost(HostPattern),
+    Below(UrlPrefix),
+}
+
+impl Pages {
+    fn parse(text: &str) -> Option<Self> {
+        match text.contains("://") {
+            true => text.parse().map(Self::Below).ok(),
+            false => text.parse().map(Self::OfHost).ok(),
+        }
+    }
+
+    fn contain(&self, page: &PageUrl) -> bool {
+        match self {
+            Self::OfHost(pattern) => pattern.matches(&page.host()),
+            Self::Below(prefix) => prefix.matches(page),
+        }
+    }
 }
 
 /// A selector that cannot be used.
@@ -54,8 +78,11 @@ pub enum BadSelector {
         /// The part of it.
         part: String,
     },
-    /// The part before `=` is not a host.
-    #[error("{text:?}: {host:?} is not a host; the forms are CSS and HOST=CSS")]
+    /// The part before `=` is neither a host nor the beginning of a URL.
+    #[error(
+        "{text:?}: {host:?} is not a host and not the beginning of a URL; the forms are CSS, \
+         HOST=CSS and URL=CSS"
+    )]
     Host {
         /// The selector.
         text: String,
@@ -76,7 +103,7 @@ const QUICK: &[&str] = &[
 ];
 
 impl MainSelectors {
-    /// Parses selectors of the forms `CSS` and `HOST=CSS`.
+    /// Parses selectors of the forms `CSS`, `HOST=CSS` and `URL=CSS`.
     ///
     /// # Errors
     ///
@@ -123,19 +150,21 @@ impl Eq for MainSelectors {}
 
 impl MainSelector {
     fn parse(text: &str) -> Result<Self, BadSelector> {
-        let (host, css) = match text.split_once('=') {
-            // In CSS the equals sign is always between brackets.
-            Some((host, css))
-                if !host.contains(['[', '(']) || (host.starts_with('[') && host.ends_with(']')) =>
-            {
-                let parsed = host.trim().parse();
-                let pattern = parsed.map_err(|_no_host| BadSelector::Host {
+        // In CSS the equals sign is always between brackets.
+        let is_pages = |text: &str| {
+            let is_address = text.starts_with('[') && text.ends_with(']') || text.contains("://");
+            !text.contains(['[', '(']) || is_address
+        };
+        let (pages, css) = match text.split_once('=').filter(|(pages, _)| is_pages(pages)) {
+            Some((pages, css)) => {
+                let parsed = Pages::parse(pages.trim());
+                let pages = parsed.ok_or_else(|| BadSelector::Host {
                     text: text.to_owned(),
-                    host: host.trim().to_owned(),
+                    host: pages.trim().to_owned(),
                 })?;
-                (Some(pattern), css.trim())
+                (Some(pages), css.trim())
             }
-            _ => (None, text),
+            None => (None, text),
         };
         if let Some(part) = slow_part(css) {
             return Err(BadSelector::Slow {
@@ -149,14 +178,14 @@ impl MainSelector {
         })?;
         Ok(Self {
             text: text.into(),
-            host,
+            pages,
             selector,
         })
     }
 
     fn is_for(&self, page: &PageUrl) -> bool {
-        let host = self.host.as_ref();
-        host.is_none_or(|pattern| pattern.matches(&page.host()))
+        let pages = self.pages.as_ref();
+        pages.is_none_or(|pages| pages.contain(page))
     }
 
     /// Returns true if the selector needs attributes that are otherwise omitted.

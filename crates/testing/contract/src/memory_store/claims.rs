@@ -63,7 +63,8 @@ impl Queue {
     pub(super) fn reserve(&mut self, page: &DiscoveredUrl, reached: &[PageUrl]) {
         for url in reached {
             let found = DiscoveredUrl::new(url.clone(), page.depth, page.via.clone());
-            let found = found.needed(page.requisite).with_priority_of(page.priority);
+            let found = found.needed(page.requisite).off_scope(page.off_scope);
+            let found = found.with_priority_of(page.priority);
             let reserved = (self.next_sequence, found);
             self.reserved.insert(url.key(), reserved);
         }

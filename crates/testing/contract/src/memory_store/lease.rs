@@ -219,6 +219,7 @@ impl Queue {
             priority,
             depth,
             requisite,
+            off_scope,
             ..
         } = waiting.entry.discovered;
         // Requisites go first, then the pages that a user wants to have visited.
@@ -232,6 +233,7 @@ impl Queue {
             self.order[&host],
             kind,
             priority,
+            off_scope,
             depth,
             waiting.entry.sequence,
         )

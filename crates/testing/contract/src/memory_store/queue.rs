@@ -273,8 +273,7 @@ impl Queue {
             *self.pages.entry(visit.url.host()).or_insert(0) -= u64::from(visit.is_page());
             let priority = self.priorities[&visit.url];
             let reached = self.reached.remove(&visit.url).unwrap_or_default();
-            let found = DiscoveredUrl::new(visit.url, visit.depth, visit.via);
-            let found = found.needed(visit.requisite).with_priority_of(priority);
+            let found = visit.discovered().with_priority_of(priority);
             self.reserve(&found, &reached);
             self.push(found);
         }

@@ -52,6 +52,22 @@ pub(super) fn greet(
     if settings.scope == ScopeKind::Prefix {
         say_folders(settings, seeds, count);
     }
+    // Of a long list, only the first seeds are known here.
+    if count == seeds.urls.len() {
+        warn_about_tables(settings, seeds);
+    }
+}
+
+/// Warns about tables of seeds that this crawl does not have.
+fn warn_about_tables(settings: &Settings, seeds: &Seeds) {
+    for (url, _) in settings.seed_scopes() {
+        if !seeds.urls.contains(&url) {
+            let url = printable(url.as_str());
+            warn(&format!(
+                "[seed.\"{url}\"] has no effect: {url} is not a seed of this crawl"
+            ));
+        }
+    }
 }
 
 /// Prints the folders of the first seeds: without a trailing slash, a path may name a different

@@ -19,7 +19,7 @@ const TREE: &str = "meta";
 
 /// The layout of all trees, raised with every change: tables of another layout are rebuilt from the
 /// journal.
-const LAYOUT: u16 = 9;
+const LAYOUT: u16 = 10;
 
 const LAYOUT_NAME: &str = "layout";
 const FLUSH_NAME: &str = "fold";

@@ -135,7 +135,7 @@ impl Queue {
         let record = &visit.record;
         let place = Place {
             host: self.hosts.number_of(&record.url),
-            rank: Rank::new(record.requisite, *priority, record.depth, *sequence),
+            rank: Rank::of_visit(record, *priority, *sequence),
         };
         self.keep_pace(place.host, *pace);
         self.take_out(place);

@@ -69,7 +69,8 @@ impl HeldUrls {
         let page = &entry.discovered;
         for url in reached {
             let found = DiscoveredUrl::new(url.clone(), page.depth, page.via.clone());
-            let found = found.needed(page.requisite).with_priority_of(page.priority);
+            let found = found.needed(page.requisite).off_scope(page.off_scope);
+            let found = found.with_priority_of(page.priority);
             let found = if page.is_probed() {
                 found.probed_as(page.priority)
             } else {

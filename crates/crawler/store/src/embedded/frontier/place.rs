@@ -2,18 +2,19 @@
 
 use std::sync::Arc;
 
-use journal::{DiscoveredUrl, QueueEntry, StoreFault};
+use journal::{DiscoveredUrl, QueueEntry, StoreFault, VisitRecord};
 use serde::{Deserialize, Serialize};
 use web::PageUrl;
 
 /// A page's place among the pages of its host: requisites, then pages that a user wants to have
-/// visited, then all others by priority. Ties go to the page nearer to a seed, then to the page
-/// discovered first.
+/// visited, then all others by priority. Ties go to the page nearer to the scope, then to the page
+/// nearer to a seed, then to the page discovered first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(super) struct Rank {
     /// The order; lower goes first. The highest bit is set for a page. The next eight bits hold the
     /// priority, or for a requisite the number of steps from the page that needs it; the rest holds
-    /// the depth. For an ordered page, the eight bits sort after the bits of all requisites.
+    /// the number of links off the scope, then the depth. For an ordered page, the eight bits sort
+    /// after the bits of all requisites.
     pub(super) priority: u32,
     pub(super) sequence: u64,
 }
@@ -21,12 +22,16 @@ pub(super) struct Rank {
 const PAGE: u32 = 1 << 31;
 /// The value for an ordered page in place of the steps of a requisite.
 const ORDERED: u8 = u8::MAX;
-const DEPTH_BITS: u32 = 23;
+/// Bits below the priority.
+const DISTANCE_BITS: u32 = 23;
+/// Bits for the depth; the bits above hold the number of links off the scope.
+const DEPTH_BITS: u32 = 20;
 /// Maximum depth: URLs farther from a seed are recorded with this depth. At one page per second, it
-/// is reached in three months.
+/// is reached in twelve days.
 const MAX_DEPTH: u32 = (1 << DEPTH_BITS) - 1;
+const _: () = assert!(DiscoveredUrl::MAX_OFF_SCOPE >> (DISTANCE_BITS - DEPTH_BITS) == 0);
 
-/// A rank without its depth: the kind and the priority of an entry. Lower goes first.
+/// A rank without its distances: the kind and the priority of an entry. Lower goes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) struct Level(u16);
 
@@ -58,20 +63,31 @@ impl Rank {
             requisite,
             priority,
             depth,
+            off_scope,
             ..
         } = *discovered;
-        Self::new(requisite, priority, depth, sequence)
+        Self::new(requisite, priority, [off_scope.into(), depth], sequence)
     }
 
-    /// Returns the rank of a page (`requisite` is 0) or a requisite at this depth.
-    pub(super) fn new(requisite: u8, priority: u8, depth: u32, sequence: u64) -> Self {
+    /// Returns the rank that the URL of a visit had.
+    pub(super) fn of_visit(visit: &VisitRecord, priority: u8, sequence: u64) -> Self {
+        let distance = [visit.details.off_scope.into(), visit.depth];
+        Self::new(visit.requisite, priority, distance, sequence)
+    }
+
+    /// Returns the rank of a page (`requisite` is 0) or a requisite, this number of links off the
+    /// scope and from a seed.
+    fn new(requisite: u8, priority: u8, [off_scope, depth]: [u32; 2], sequence: u64) -> Self {
         let (kind, urgency) = match requisite {
             0 if priority == DiscoveredUrl::ORDERED => (0, ORDERED),
             0 => (PAGE, priority),
             steps => (0, steps.min(ORDERED - 1)),
         };
         Self {
-            priority: kind | u32::from(urgency) << DEPTH_BITS | depth.min(MAX_DEPTH),
+            priority: kind
+                | u32::from(urgency) << DISTANCE_BITS
+                | off_scope.min(DiscoveredUrl::MAX_OFF_SCOPE.into()) << DEPTH_BITS
+                | depth.min(MAX_DEPTH),
             sequence,
         }
     }
@@ -95,15 +111,20 @@ impl Rank {
         self.urgency() >= DiscoveredUrl::MIRRORED
     }
 
-    /// Returns the kind and the priority, without the depth: lower goes first.
+    /// Returns the kind and the priority, without the distances: lower goes first.
     pub(super) fn level(self) -> Level {
         // Nine bits are left.
-        Level((self.priority >> DEPTH_BITS) as u16)
+        Level((self.priority >> DISTANCE_BITS) as u16)
     }
 
     /// Returns the depth of the URL.
     pub(super) fn depth(self) -> u32 {
         self.priority & MAX_DEPTH
+    }
+
+    /// Returns the number of links off the scope.
+    fn off_scope(self) -> u8 {
+        (self.priority >> DEPTH_BITS & 0xff) as u8 & DiscoveredUrl::MAX_OFF_SCOPE
     }
 
     /// Returns the priority of a page.
@@ -127,7 +148,7 @@ impl Rank {
     }
 
     fn middle(self) -> u8 {
-        (self.priority >> DEPTH_BITS & 0xff) as u8
+        (self.priority >> DISTANCE_BITS & 0xff) as u8
     }
 
     /// Returns the last rank before this one, if any.
@@ -155,7 +176,7 @@ impl Level {
     }
 
     fn is_page(self) -> bool {
-        self.0 & (PAGE >> DEPTH_BITS) as u16 != 0
+        self.0 & (PAGE >> DISTANCE_BITS) as u16 != 0
     }
 
     /// Returns true for the level of a page with a score.
@@ -210,6 +231,7 @@ impl Body {
             via: self.via.as_deref().map(parse).transpose()?,
             priority: rank.urgency(),
             requisite: rank.requisite(),
+            off_scope: rank.off_scope(),
         };
         Ok(QueueEntry {
             sequence: rank.sequence,
@@ -217,5 +239,50 @@ impl Body {
             attempts,
             crashes,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::fixtures::link;
+
+    proptest! {
+        /// The distance from the scope shares the bits of the depth.
+        #[test]
+        fn an_entry_comes_back_from_its_rank_as_it_was_discovered(
+            priority in any::<u8>(),
+            depth in 0..=MAX_DEPTH,
+            requisite in 0..9_u8,
+            off_scope in 0..=DiscoveredUrl::MAX_OFF_SCOPE,
+            sequence in any::<u64>(),
+        ) {
+            let found = DiscoveredUrl {
+                // A requisite has no priority.
+                priority: if requisite == 0 { priority } else { 0 },
+                ..link("http://a.test/1", depth).needed(requisite).off_scope(off_scope)
+            };
+            let body = Body {
+                url: found.url.to_stored().into(),
+                via: None,
+            };
+            let entry = body.into_entry(Rank::of(&found, sequence), 0, 0).unwrap();
+            prop_assert_eq!(entry.discovered, found);
+            prop_assert_eq!(entry.sequence, sequence);
+        }
+
+        #[test]
+        fn of_equal_priority_the_page_nearer_to_the_scope_goes_first(
+            near in (0..DiscoveredUrl::MAX_OFF_SCOPE, 0..=MAX_DEPTH),
+            far_depth in 0..=MAX_DEPTH,
+        ) {
+            let (off_scope, depth) = near;
+            let rank = |off_scope, depth| {
+                Rank::of(&link("http://a.test/1", depth).off_scope(off_scope), 7)
+            };
+            prop_assert!(rank(off_scope, depth) < rank(off_scope + 1, far_depth));
+        }
     }
 }

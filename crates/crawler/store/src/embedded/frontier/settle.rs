@@ -149,11 +149,7 @@ impl Queue {
         journal: &Journal,
         void: Void,
     ) -> Result<(), StoreFault> {
-        let visit = &void.visit;
-        let found = DiscoveredUrl::new(visit.url.clone(), visit.depth, visit.via.clone());
-        let found = found
-            .needed(visit.requisite)
-            .with_priority_of(void.priority);
+        let found = void.visit.discovered().with_priority_of(void.priority);
         self.revoke_as(journal, found, void)
     }
 
@@ -164,9 +160,7 @@ impl Queue {
         journal: &Journal,
         void: Void,
     ) -> Result<(), StoreFault> {
-        let visit = &void.visit;
-        let found = DiscoveredUrl::new(visit.url.clone(), visit.depth, visit.via.clone());
-        let found = found.needed(visit.requisite).ordered();
+        let found = void.visit.discovered().ordered();
         self.revoke_as(journal, found, void)
     }
 
