@@ -55,7 +55,10 @@ fn each_file_is_handed_over_once_and_complete() {
     assert_eq!(run.code, Some(0), "{run:?}");
     let archive = archive(&crawl);
     assert!(archive.len() > 2, "{:?}", archive.keys());
-    assert_eq!(handed_over(&crawl), archive.keys().cloned().collect::<Vec<_>>());
+    assert_eq!(
+        handed_over(&crawl),
+        archive.keys().cloned().collect::<Vec<_>>()
+    );
     assert!(files(&crawl.directory().join("taken")) == archive);
     let list = fs::read_to_string(crawl.out().join("handed-over")).unwrap();
     let mut expected = "crawler-handed-over 1\n".to_owned();
@@ -90,7 +93,8 @@ fn a_command_that_fails_is_a_warning_and_its_file_is_handed_over_again() {
         assert_eq!(run.code, Some(0), "{run:?}");
         assert!(run.errors.contains(words), "{run:?}");
         assert!(
-            run.errors.contains("continue the crawl to hand it over again"),
+            run.errors
+                .contains("continue the crawl to hand it over again"),
             "{run:?}"
         );
         let name = archive(&crawl).into_keys().next().unwrap();

@@ -98,15 +98,14 @@ fn a_crawl_against_a_package_recognises_the_same_bytes_and_the_same_text() {
     let run = second.run();
     assert_eq!(run.code, Some(0), "{run:?}");
     assert!(
-        run.errors.contains("first.wacz: 5 captures of pages count as seen"),
+        run.errors
+            .contains("first.wacz: 5 captures of pages count as seen"),
         "{run:?}"
     );
     assert_verdicts(&server, &second, ("near-duplicate", "/old"));
     assert_eq!(
         second.archived(),
-        [
-            server.url(HOST, "/changing"),
-        ],
+        [server.url(HOST, "/changing"),],
         "only what is new"
     );
     let old = server.url(HOST, "/old");
@@ -150,7 +149,10 @@ fn a_crawl_against_an_index_recognises_the_same_bytes_under_any_url() {
         let second = crawl(&server).with(&["--against", &path]);
         let run = second.run();
         assert_eq!(run.code, Some(0), "{name}: {run:?}");
-        assert!(run.errors.contains("5 captures of pages"), "{name}: {run:?}");
+        assert!(
+            run.errors.contains("5 captures of pages"),
+            "{name}: {run:?}"
+        );
         assert_verdicts(&server, &second, ("unique", ""));
         for (path, of) in [("/old", "/old"), ("/copy", "/same")] {
             let (url, of) = (server.url(HOST, path), server.url(HOST, of));
@@ -240,10 +242,26 @@ fn other_files_are_refused_with_the_reason_before_anything_is_requested() {
     crawl.write("prose.cdxj", "not an index\nat all, is it\n");
     crawl.write("page.html", "<p>");
     for (option, name, words) in [
-        ("--against", "broken.wacz", "broken.wacz: it is not a readable ZIP file"),
-        ("--against", "prose.cdxj", "prose.cdxj is not an index of captures"),
-        ("--against", "page.html", "page.html is not a crawl, a WACZ or an index"),
-        ("--since", "prose.cdxj", "an index does not contain the validators"),
+        (
+            "--against",
+            "broken.wacz",
+            "broken.wacz: it is not a readable ZIP file",
+        ),
+        (
+            "--against",
+            "prose.cdxj",
+            "prose.cdxj is not an index of captures",
+        ),
+        (
+            "--against",
+            "page.html",
+            "page.html is not a crawl, a WACZ or an index",
+        ),
+        (
+            "--since",
+            "prose.cdxj",
+            "an index does not contain the validators",
+        ),
         ("--against", "missing.wacz", "missing.wacz does not exist"),
     ] {
         refused(&crawl, option, name).assert_error(2, words);

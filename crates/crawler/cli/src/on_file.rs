@@ -208,7 +208,8 @@ impl FileList {
         let mut files = BTreeMap::new();
         for line in lines {
             let parts = line.split_once(' ');
-            let file = parts.and_then(|(length, name)| Some((name.to_owned(), length.parse().ok()?)));
+            let file =
+                parts.and_then(|(length, name)| Some((name.to_owned(), length.parse().ok()?)));
             files.extend([file.ok_or_else(|| unreadable(&path, "it contains an invalid line"))?]);
         }
         Ok(Self { path, files })

@@ -101,7 +101,9 @@ pub(super) fn import(
         }
         Some(format) => format,
         None => {
-            let error = usage(format!("{option} {shown} is not a crawl, a WACZ or an index"));
+            let error = usage(format!(
+                "{option} {shown} is not a crawl, a WACZ or an index"
+            ));
             return Err(error.with_remedy(
                 "give the directory of a crawl, or a file named .wacz, .cdxj, .cdx, .cdxj.gz or \
                  .cdx.gz",
@@ -171,11 +173,7 @@ fn unreadable(file: &Path, error: &io::Error) -> CommandError {
 }
 
 impl<'f> Import<'f> {
-    fn begin(
-        file: &'f Path,
-        directory: &Path,
-        settings: &Settings,
-    ) -> Result<Self, CommandError> {
+    fn begin(file: &'f Path, directory: &Path, settings: &Settings) -> Result<Self, CommandError> {
         let key = key(settings)?;
         let state = crawl_directory::state(directory);
         fs::create_dir_all(&state).map_err(|error| fault(&error))?;
@@ -220,7 +218,8 @@ impl<'f> Import<'f> {
             if before.replace(name) == Some(name) {
                 continue;
             }
-            let record = VisitRecord::new(DiscoveredUrl::new(url, 1, None), Fate::Unique, capture.at);
+            let record =
+                VisitRecord::new(DiscoveredUrl::new(url, 1, None), Fate::Unique, capture.at);
             let record = VisitRecord {
                 payload: Some(digest.name()),
                 kept: true,

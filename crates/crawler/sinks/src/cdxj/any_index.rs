@@ -227,7 +227,9 @@ mod tests {
             digest: PayloadDigest::parse(&format!("sha1:{DIGEST}")),
         };
         for text in [
-            cdxj(&format!("\"status\": \"200\", \"digest\": \"sha1:{DIGEST}\"")),
+            cdxj(&format!(
+                "\"status\": \"200\", \"digest\": \"sha1:{DIGEST}\""
+            )),
             cdxj(&format!("\"status\": 200, \"digest\": \"{DIGEST}\"")),
             format!("com,a)/ 20260102030405 http://a.com/ text/html 200 {DIGEST} - - 9 7 a.gz\n"),
             format!("com,a)/ 20260102030405 http://a.com/ text/html 200 {DIGEST} 7 a.gz\r\n"),
