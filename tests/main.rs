@@ -96,6 +96,7 @@ mod duplicates {
     mod clusters; // `--per-cluster`, `clusters`
     mod distinct; // `duplicates --distinct`, and its line in control.toml
     mod editions; // editions in several languages
+    mod imports; // `--against FILE`: archives of other programs
     mod real_sites; // models of sites that lost pages
     mod shells; // applications whose pages are the same bytes
     mod texts; // pages compared by their texts, `frames`
@@ -140,6 +141,7 @@ mod commands {
     mod labels; // `dedup --labels`
     mod mcp; // `mcp`
     mod measures; // `compare --measures`
+    mod on_file; // `--on-file`
     mod on_finish; // `--on-finish`
     mod one_form; // tables, JSON and CSV, wherever they go
     mod other_programs; // files and directories as other programs write them
