@@ -231,3 +231,49 @@ fn a_failed_page_is_archived_with_its_answer() {
         );
     }
 }
+
+#[test]
+fn records_have_the_type_that_their_bytes_show() {
+    let png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".as_slice();
+    let feed = "<?xml version=\"1.0\"?><rss version=\"2.0\"><channel/></rss>";
+    let types = [
+        ("/page", page(1, NONE), Some("text/html")),
+        (
+            "/packed",
+            Reply::html(gzip(article(2, NONE))).header("Content-Encoding", "gzip"),
+            Some("text/html"),
+        ),
+        (
+            "/misnamed",
+            Reply::html(gzip(article(3, NONE))).header("Content-Encoding", "br"),
+            None,
+        ),
+        ("/lying", Reply::html(png), Some("image/png")),
+        (
+            "/nameless",
+            Reply::document("application/octet-stream", b"%PDF-1.7\n".as_slice()),
+            Some("application/pdf"),
+        ),
+        (
+            "/feed",
+            Reply::document("text/xml", feed),
+            Some("application/rss+xml"),
+        ),
+        ("/text", Reply::html("words without a tag"), None),
+        ("/empty", Reply::html(""), None),
+    ];
+    let site = Site::pages(types.clone().map(|(path, reply, _)| (path, reply)));
+    let server = Server::spawn_thread(site);
+    let seeds = types.clone().map(|(path, ..)| server.url(HOST, path));
+    let crawl = Crawl::of(&server, &[HOST]).seeds(&seeds);
+    crawl.complete();
+    for (path, _, expected) in types {
+        let records = crawl.records_about(&server.url(HOST, path));
+        for record in records {
+            let found = record.field("WARC-Identified-Payload-Type");
+            let expected = expected.filter(|_| record.kind() == "response");
+            assert_eq!(found, expected, "{} {path}", record.kind());
+        }
+    }
+    crawl.is_sound();
+}

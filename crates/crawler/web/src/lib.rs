@@ -50,6 +50,7 @@ pub use crate::http::body::{Body, BodyReader, StoredBytes};
 pub use crate::http::content_filter::{BadContentFilter, LanguageFilter, TypeFilter};
 pub use crate::http::decode::{DecodeError, Decoded, Decoding, decode, gunzip, is_gzip};
 pub use crate::http::exchange::{Exchange, Protocol, Truncation, url_field};
+pub use crate::http::identified_type::{MAX_IDENTIFIED, identified_type};
 pub use crate::http::media_type::{Media, content_type, essence, is_pdf, names_format};
 pub use crate::http::validators::Validators;
 pub use crate::http::warning::Warning;

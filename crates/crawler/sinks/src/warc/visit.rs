@@ -18,7 +18,7 @@ use std::io;
 use std::net::SocketAddr;
 
 use bytes::Bytes;
-use web::{Body, Exchange, Protocol, Timestamp, Truncation};
+use web::{Body, Exchange, MAX_IDENTIFIED, Protocol, Timestamp, Truncation, identified_type};
 
 use super::identity::RecordId;
 use super::message::response_head;
@@ -32,6 +32,9 @@ const IDENTICAL_PAYLOAD: &str = "http://netpreserve.org/warc/1.1/revisit/identic
 /// The profile of a `revisit` record of a page that its server says was not modified (section
 /// 6.7.3).
 const NOT_MODIFIED: &str = "http://netpreserve.org/warc/1.1/revisit/server-not-modified";
+
+/// The field with the media type that the bytes of a payload identify (section 5.17).
+const IDENTIFIED: &str = "WARC-Identified-Payload-Type";
 
 /// The beginning of the URL of a picture of a page.
 pub const PICTURE_OF: &str = "urn:view:";
@@ -143,6 +146,7 @@ impl Records<'_, '_> {
         let (_, mut header) = self.about("resource", resource.url.written(), resource.at);
         came_from(&mut header, resource.address, resource.protocol);
         header.field("WARC-Payload-Digest", digest);
+        header.optional_field(IDENTIFIED, identified_type(&resource.body));
         header.optional_field("WARC-Truncated", resource.truncated.map(Truncation::as_str));
         let content_type = resource.content_type.as_deref().unwrap_or(UNKNOWN);
         let body = resource.body.clone().into();
@@ -180,6 +184,7 @@ impl Records<'_, '_> {
         let start = self.writer.length();
         let (id, mut header) = self.captured("response", exchange);
         header.field("WARC-Payload-Digest", digest);
+        header.optional_field(IDENTIFIED, identified_payload(exchange));
         header.optional_field("WARC-Truncated", exchange.truncated.map(Truncation::as_str));
         self.writer
             .record(header, RESPONSE, &response_head(exchange), &exchange.body)?;
@@ -243,6 +248,7 @@ impl Records<'_, '_> {
         let (_, mut header) = self.about("resource", target, page.started);
         header.field("WARC-Concurrent-To", of);
         header.field("WARC-Payload-Digest", self.writer.digest().of(png));
+        header.optional_field(IDENTIFIED, identified_type(png));
         let body = png.clone().into();
         self.writer.record(header, PICTURE, b"", &body)
     }
@@ -292,6 +298,16 @@ impl Records<'_, '_> {
         header.field("WARC-Target-URI", target);
         header.field("WARC-Warcinfo-ID", self.names.warcinfo);
         (id, header)
+    }
+}
+
+/// Returns the media type that the payload's bytes identify, without its content codings; `None` if
+/// they identify none, or cannot be decoded.
+fn identified_payload(exchange: &Exchange) -> Option<&'static str> {
+    let beginning = web::decode(&exchange.headers, &exchange.body, MAX_IDENTIFIED as u64);
+    match beginning.error {
+        None => identified_type(&beginning.bytes),
+        Some(_undecoded) => None,
     }
 }
 

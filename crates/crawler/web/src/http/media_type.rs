@@ -21,7 +21,7 @@ pub enum Media {
 }
 
 /// Maximum bytes to sniff in a body without a type (MIME Sniffing standard, section 5.2).
-const SNIFFED_BYTES: usize = 1445;
+pub(super) const SNIFFED_BYTES: usize = 1445;
 
 impl Media {
     /// Returns true for documents that are pages: they are compared by their text.
@@ -181,7 +181,7 @@ pub(crate) fn parameter<'h>(content_type: &'h str, name: &str) -> Option<&'h str
 }
 
 /// Returns the beginning of a body without a byte order mark and white space.
-fn text_of(body: &[u8]) -> &[u8] {
+pub(super) fn text_of(body: &[u8]) -> &[u8] {
     let start = &body[..body.len().min(SNIFFED_BYTES)];
     start
         .strip_prefix(b"\xef\xbb\xbf")
@@ -189,9 +189,9 @@ fn text_of(body: &[u8]) -> &[u8] {
         .trim_ascii_start()
 }
 
-/// Recognises pages by those rules of the MIME Sniffing standard, section 7.1, that distinguish
-/// them from other content.
-fn sniff(body: &[u8]) -> Media {
+/// Returns true for the beginning of an HTML page, by those rules of the MIME Sniffing standard,
+/// section 7.1, that distinguish pages from other content.
+pub(super) fn starts_as_page(text: &[u8]) -> bool {
     const PAGES: &[&[u8]] = &[
         b"<!doctype html",
         b"<html",
@@ -210,20 +210,24 @@ fn sniff(body: &[u8]) -> Media {
         b"<b",
         b"<!--",
     ];
-    let start = &body[..body.len().min(SNIFFED_BYTES)];
-    if start.starts_with(b"\xfe\xff") || start.starts_with(b"\xff\xfe") {
-        return Media::Text;
-    }
-    let text = text_of(body);
-    let is_page = PAGES.iter().any(|page| {
+    PAGES.iter().any(|page| {
         starts_with_ignore_case(text, page)
             && (page.ends_with(b"--")
                 || matches!(
                     text.get(page.len()),
                     None | Some(b'>' | b'/' | b'\t'..=b' ')
                 ))
-    });
-    if is_page {
+    })
+}
+
+/// Returns the kind of a body without a type, by its first bytes.
+fn sniff(body: &[u8]) -> Media {
+    let start = &body[..body.len().min(SNIFFED_BYTES)];
+    if start.starts_with(b"\xfe\xff") || start.starts_with(b"\xff\xfe") {
+        return Media::Text;
+    }
+    let text = text_of(body);
+    if starts_as_page(text) {
         return Media::Html;
     }
     let is_binary = |byte: &u8| matches!(byte, 0x00..=0x08 | 0x0b | 0x0e..=0x1a | 0x1c..=0x1f);

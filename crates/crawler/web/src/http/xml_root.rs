@@ -1,4 +1,4 @@
-//! The root element of an XML document, which distinguishes pages and drawings from data.
+//! The root element of an XML document, which distinguishes pages, drawings and feeds from data.
 
 use std::borrow::Cow;
 
@@ -20,6 +20,10 @@ pub(crate) enum XmlRoot {
     Page,
     /// `svg` in the namespace of SVG.
     Drawing,
+    /// `rss`, which has no namespace.
+    Rss,
+    /// `feed` in the namespace of Atom (RFC 4287).
+    Atom,
 }
 
 impl XmlRoot {
@@ -42,7 +46,11 @@ impl XmlRoot {
     }
 
     fn of_tag(tag: &BytesStart<'_>) -> Option<Self> {
+        if tag.name().0 == "rss" {
+            return Some(Self::Rss);
+        }
         match (tag.name().0, &*namespace(tag)?) {
+            ("feed", "http://www.w3.org/2005/Atom") => Some(Self::Atom),
             ("html", "http://www.w3.org/1999/xhtml") => Some(Self::Page),
             ("svg", "http://www.w3.org/2000/svg") => Some(Self::Drawing),
             _ => None,
@@ -91,8 +99,13 @@ mod tests {
             (b"<html xmlns='http://www.w3.org/2000/svg'>", None),
             (
                 b"<rss><html xmlns='http://www.w3.org/1999/xhtml'/></rss>",
-                None,
+                Some(XmlRoot::Rss),
             ),
+            (
+                b"<feed xmlns='http://www.w3.org/2005/Atom'/>",
+                Some(XmlRoot::Atom),
+            ),
+            (b"<feed/>", None),
             (b"words <html xmlns='http://www.w3.org/1999/xhtml'>", None),
             (b"", None),
         ] {
