@@ -138,6 +138,7 @@ mod commands {
     mod labels; // `dedup --labels`
     mod mcp; // `mcp`
     mod measures; // `compare --measures`
+    mod on_file; // `--on-file`
     mod on_finish; // `--on-finish`
     mod one_form; // tables, JSON and CSV, wherever they go
     mod other_programs; // files and directories as other programs write them

@@ -9,6 +9,7 @@ mod help;
 mod listener;
 mod log;
 mod log_file;
+mod on_file;
 mod on_finish;
 mod output;
 mod progress;

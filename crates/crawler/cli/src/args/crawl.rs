@@ -9,6 +9,7 @@ use setup::secrets::SecretArgs;
 
 use crate::args::serve::{DEFAULT, ListenAddress};
 use crate::log::Verbosity;
+use crate::on_file::FileCommand;
 use crate::output::Format;
 
 /// The last headings of the help. Flags without a heading come first.
@@ -46,6 +47,12 @@ pub(crate) struct RunArgs {
     /// Read the token of the dashboard from this file, as in `crawler serve`
     #[arg(long, value_name = "FILE", requires = "serve", help_heading = "Output")]
     pub(crate) token_file: Option<PathBuf>,
+    /// Run this command for each file of the archive that is complete, with the file's path as last
+    /// argument or in place of {}: one at a time, without a shell. If it fails, the crawler warns,
+    /// keeps the file, and runs it again at the end and when the crawl is continued. The crawl ends
+    /// after the last file. The command is not stored with the crawl
+    #[arg(long, value_name = "COMMAND", help_heading = "Output")]
+    pub(crate) on_file: Option<FileCommand>,
     /// Run this command with `sh -c` when the crawl has ended, for any reason, and is saved. It
     /// receives the summary as JSON on standard input and the crawl's directory in CRAWL_DIR; its
     /// output goes to standard error. Its exit code is reported. If it fails, the crawler warns and

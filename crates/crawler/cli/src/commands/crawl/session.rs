@@ -31,6 +31,7 @@ use super::served_dashboard::ServedDashboard;
 use crate::args::RunArgs;
 use crate::commands::serve;
 use crate::log_file::LostLines;
+use crate::on_file::OnFile;
 use crate::terminal::is_seen;
 use crate::{log, progress, seed_news};
 
@@ -119,12 +120,15 @@ impl<'a> SessionStart<'a> {
     async fn crawl(self, membership: Membership) -> Result<Outcome, EarlyEnd> {
         let (mut session, prepared, mut watchers) = self.prepare(membership).await?;
         let mut crawl = session.assemble(prepared, &mut watchers).await?;
+        let on_file = session.begin_on_file()?;
         session.greet(&crawl);
         let dashboard = watchers.dashboard.take().map(ServedDashboard::begin);
 
         let started = Instant::now();
         let cut_by = session.catch_up(&mut crawl, started).await?;
         let ended = session.run(crawl, watchers, started).await;
+        // Waits for the last file.
+        drop(on_file);
         let outcome = session.end(ended, cut_by);
         let stays = is_seen() && outcome.as_ref().is_ok_and(Outcome::has_finished);
         let dashboard = match dashboard {
@@ -235,6 +239,13 @@ impl Session<'_> {
         // Before the greeting, which tells the user how to interrupt.
         watchers.listening.begin();
         Ok(crawl)
+    }
+
+    /// Begins to hand over the files of the archive, if the user wants that.
+    fn begin_on_file(&self) -> Result<Option<OnFile>, CommandError> {
+        let command = self.args.on_file.clone();
+        let begun = command.map(|command| OnFile::begin(command, &self.settings.out));
+        begun.transpose()
     }
 
     fn greet(&self, crawl: &AssembledCrawl) {
