@@ -62,7 +62,8 @@ packed() {
     readers "$name"
     judge "$python" lab/interop/index.py "$work/$name"
     judge "$python" lab/interop/replay.py "$work/$name" --served "$work/$name.served"
-    "$crawler" wacz "$work/$name" --output "$work/$name.wacz"
+    "$python" lab/interop/wacz.py --new-key "$work/$name.pem"
+    "$crawler" wacz "$work/$name" --output "$work/$name.wacz" --sign "$work/$name.pem"
     judge "$python" lab/interop/wacz.py "$work/$name.wacz"
     judge "$python" lab/interop/replay.py "$work/$name" --served "$work/$name.served" --wacz "$work/$name.wacz"
 }

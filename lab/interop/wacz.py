@@ -1,18 +1,33 @@
 """Checks a WACZ with `wacz validate` and the standard library's ZIP reader.
 
     wacz.py FILE.wacz
+    wacz.py --new-key FILE      writes a private key for `crawler wacz --sign`
 
 In addition to `wacz validate`: WARC files and compressed indexes are stored, not deflated; no name
-leads outside; a record begins at each place of the index; each page of pages.jsonl is in the index.
+leads outside; a record begins at each place of the index; each page of pages.jsonl is in the index; a
+signature is by its public key.
 """
 
+import base64
 import gzip
+import hashlib
 import io
 import json
 import subprocess
 import sys
 import zipfile
 from pathlib import Path, PurePosixPath
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ec import ECDSA, SECP384R1, generate_private_key
+from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    load_der_public_key,
+)
 
 from crawls import Findings
 
@@ -25,6 +40,25 @@ def validate(file, findings):
     if run.returncode or not passes:
         findings.add(f"wacz validate answers {run.returncode}: {run.stdout.strip()} {run.stderr.strip()[-2000:]}")
     return "passes" if passes else "refuses it"
+
+
+def signature(wacz, findings):
+    """Verifies an anonymous signature as ReplayWeb.page does, with the library of Python."""
+    signed = json.loads(wacz.read("datapackage-digest.json")).get("signedData")
+    if signed is None:
+        return "none"
+    raw = base64.b64decode(signed["signature"])
+    numbers = (int.from_bytes(raw[:48], "big"), int.from_bytes(raw[48:], "big"))
+    try:
+        key = load_der_public_key(base64.b64decode(signed["publicKey"]))
+        key.verify(encode_dss_signature(*numbers), signed["hash"].encode(), ECDSA(SHA256()))
+    except InvalidSignature:
+        findings.add("the signature is not by its public key")
+        return "wrong"
+    digest = "sha256:" + hashlib.sha256(wacz.read("datapackage.json")).hexdigest()
+    if signed["hash"] != digest or len(raw) != 96:
+        findings.add(f"the signature is of {signed['hash']}, with {len(raw)} bytes")
+    return "valid"
 
 
 def index_lines(wacz, names):
@@ -80,8 +114,19 @@ def main(file):
                 findings.add(f"the page {page['url']} is not in the index")
         if len(pages) < 2:
             findings.add("no page")
-    findings.finish(f"`wacz validate` {validated}; {len(names)} files, {places} places in {len(archives)} WARC file(s), {max(len(pages) - 1, 0)} pages")
+        signed = signature(wacz, findings)
+    findings.finish(f"`wacz validate` {validated}; signature: {signed}; {len(names)} files, {places} places in {len(archives)} WARC file(s), {max(len(pages) - 1, 0)} pages")
+
+
+def write_key(file):
+    pem = generate_private_key(SECP384R1()).private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    Path(file).unlink(missing_ok=True)
+    Path(file).touch(mode=0o600)
+    Path(file).write_bytes(pem)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    if sys.argv[1] == "--new-key":
+        write_key(sys.argv[2])
+    else:
+        main(sys.argv[1])

@@ -3,8 +3,11 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{Cursor, Read, Write};
+use std::os::unix::fs::PermissionsExt;
 
+use data_encoding::BASE64;
 use flate2::read::{GzDecoder, MultiGzDecoder};
+use ring::signature::{ECDSA_P384_SHA256_ASN1, UnparsedPublicKey};
 use serde_json::Value;
 use testkit::gallery::{self, ELSEWHERE, HOST};
 use testkit::{Gate, Reply, Request, Server, Site};
@@ -622,4 +625,126 @@ fn all_files_of_a_rebuilt_foreign_archive_are_packed() {
         files,
         BTreeSet::from(["a.warc.gz".to_owned(), "b.warc.gz".to_owned()])
     );
+}
+
+/// A private key on P-384, made by `openssl genpkey`.
+const SIGNING_KEY: &str = "-----BEGIN PRIVATE KEY-----
+MIG2AgEAMBAGByqGSM49AgEGBSuBBAAiBIGeMIGbAgEBBDA3BrDYqtvCpQGRdd9M
+mFydCXmvoRvvDJdSF5X2sHY9jw8oMXsgug4yLCpvZaUWx4ihZANiAAT1VA5EoIlL
+j5f8RAAWnFnuwEnYt2m7Xd/QhWpARw49pRI8N75VFThYk0hEC/H7bApx+OJkENlf
+wX16zv5YJFcomGRBH2K1XqRxf5Y29ETvmueianmfWbbcItYrpsYDl5A=
+-----END PRIVATE KEY-----
+";
+
+/// Writes a key file that only its owner can read.
+fn write_key(crawl: &Crawl, name: &str, text: &str) {
+    let path = crawl.write(name, text);
+    fs::set_permissions(path, fs::Permissions::from_mode(0o600)).unwrap();
+}
+
+/// Returns `signedData` of a package, and its digest.
+fn signed_data(wacz: &[u8]) -> (Value, Value) {
+    let digest: Value = serde_json::from_slice(&file(wacz, "datapackage-digest.json")).unwrap();
+    (digest["signedData"].clone(), digest["hash"].clone())
+}
+
+/// Returns an integer of ASN.1 (DER) in big-endian bytes.
+fn der_integer(bytes: &[u8]) -> Vec<u8> {
+    let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
+    let mut value = bytes[zeros..].to_vec();
+    if value.first().is_none_or(|first| *first >= 0x80) {
+        value.insert(0, 0);
+    }
+    [vec![2, u8::try_from(value.len()).unwrap()], value].concat()
+}
+
+#[test]
+fn a_signed_package_is_verified_by_another_library_and_by_verify() {
+    let (_server, crawl) = crawled();
+    write_key(&crawl, "key.pem", SIGNING_KEY);
+    let wacz = pack(&crawl, &["--sign", "key.pem"]);
+    let (signed, hash) = signed_data(&wacz);
+    assert_eq!(signed["hash"], hash);
+    let package: Value = serde_json::from_slice(&file(&wacz, "datapackage.json")).unwrap();
+    assert_eq!(signed["created"], package["created"]);
+    assert_eq!(signed["software"], package["software"]);
+
+    let bytes = |name: &str| {
+        BASE64
+            .decode(signed[name].as_str().unwrap().as_bytes())
+            .unwrap()
+    };
+    let (signature, public) = (bytes("signature"), bytes("publicKey"));
+    assert_eq!(signature.len(), 96, "two numbers (IEEE P1363)");
+    let numbers = [der_integer(&signature[..48]), der_integer(&signature[48..])].concat();
+    let der = [vec![0x30, u8::try_from(numbers.len()).unwrap()], numbers].concat();
+    // The point is the last part of `SubjectPublicKeyInfo` (RFC 5480 section 2).
+    let key = UnparsedPublicKey::new(&ECDSA_P384_SHA256_ASN1, &public[public.len() - 97..]);
+    key.verify(hash.as_str().unwrap().as_bytes(), &der).unwrap();
+
+    is_valid(&crawl);
+    assert!(
+        pack(&crawl, &["--sign", "key.pem"]) == wacz,
+        "the same bytes"
+    );
+    assert_eq!(signed_data(&pack(&crawl, &[])).0, Value::Null);
+}
+
+#[test]
+fn a_changed_signature_is_found_and_other_keys_are_refused() {
+    let (_server, crawl) = crawled();
+    write_key(&crawl, "key.pem", SIGNING_KEY);
+    let wacz = pack(&crawl, &["--sign", "key.pem"]);
+    let (signed, _) = signed_data(&wacz);
+    let text = |name: &str| signed[name].as_str().unwrap().to_owned();
+    let other = BASE64.encode(&[1; 96]);
+    for (name, new, words) in [
+        ("signature", other.as_str(), "is not by its public key"),
+        ("signature", "AAAA", "has an unreadable signature"),
+        ("created", "2020-01-01T00:00:00Z", "another creation time"),
+        ("hash", "sha256:00", "signs another digest"),
+    ] {
+        let digest = String::from_utf8(file(&wacz, "datapackage-digest.json")).unwrap();
+        let mut digest: Value = serde_json::from_str(&digest).unwrap();
+        digest["signedData"][name] = new.into();
+        let changed = with_file(
+            &wacz,
+            "datapackage-digest.json",
+            digest.to_string().as_bytes(),
+        );
+        crawl.write("packed.wacz", changed);
+        let run = verify(&crawl);
+        assert_eq!(run.code, Some(1), "{run:?}");
+        assert!(
+            run.output.contains(words),
+            "{name} was {}: {run:?}",
+            text(name)
+        );
+    }
+    let pack_with =
+        |key: &str| crawl.run_command(&["wacz", "crawl", "--output", "other.wacz", "--sign", key]);
+    crawl.run_command(&["keys", "new", "ed25519.pem"]);
+    pack_with("ed25519.pem").assert_error(2, "a private key on the curve P-384");
+    let path = crawl.write("open.pem", SIGNING_KEY);
+    fs::set_permissions(path, fs::Permissions::from_mode(0o644)).unwrap();
+    pack_with("open.pem").assert_error(2, "other users of this machine can access");
+    assert!(!crawl.directory().join("other.wacz").exists());
+}
+
+/// Returns a package with another content of one file.
+fn with_file(wacz: &[u8], name: &str, content: &[u8]) -> Vec<u8> {
+    let mut zip = ZipArchive::new(Cursor::new(wacz)).unwrap();
+    let mut changed = ZipWriter::new(Cursor::new(Vec::new()));
+    for number in 0..zip.len() {
+        let found = zip.by_index_raw(number).unwrap();
+        if found.name_raw() == name.as_bytes() {
+            changed
+                .start_file(name, SimpleFileOptions::default())
+                .unwrap();
+            changed.write_all(content).unwrap();
+        } else {
+            changed.raw_copy_file(found).unwrap();
+        }
+    }
+    changed.finish().unwrap().into_inner()
 }

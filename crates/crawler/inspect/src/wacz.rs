@@ -18,7 +18,8 @@ use facts::journal::damaged;
 use journal::StoreFault;
 use messages::{CommandError, SlowProgress, fault, say, usage};
 use settings::input::unwritable;
-use sinks::wacz::{PackageInfo, PackedFile, Packer, Page, WaczFault};
+use setup::signing::read_package_key;
+use sinks::wacz::{PackageInfo, PackageKey, PackedFile, Packer, Page, WaczFault};
 
 use super::archives::inputs::{self, Input, Purpose};
 use super::archives::merged::{self, InputIndex, scratch, unusable};
@@ -38,18 +39,22 @@ pub struct Options<'a> {
     pub description: Option<&'a str>,
     /// True if the list of pages has their texts.
     pub text: bool,
+    /// File of the private key that signs the package.
+    pub sign: Option<&'a Path>,
 }
 
 /// The inputs of a package, open.
 pub struct PackageInputs<'a> {
     options: Options<'a>,
     inputs: Vec<Input>,
+    key: Option<PackageKey>,
 }
 
 /// The inputs of a package, and their merged index.
 pub struct Packing<'a> {
     args: Options<'a>,
     inputs: Vec<Input>,
+    key: Option<PackageKey>,
     index: InputIndex,
     /// Number of pages in its list.
     pages: u64,
@@ -58,8 +63,14 @@ pub struct Packing<'a> {
 impl<'a> PackageInputs<'a> {
     /// Opens the inputs.
     pub fn open(options: Options<'a>) -> Result<Self, CommandError> {
+        let key = options.sign.map(|file| read_package_key(file, "--sign"));
+        let key = key.transpose()?;
         let inputs = inputs::open(options.inputs, Purpose::Pack { text: options.text })?;
-        Ok(Self { options, inputs })
+        Ok(Self {
+            options,
+            inputs,
+            key,
+        })
     }
 
     /// Merges the indexes of the inputs.
@@ -67,6 +78,7 @@ impl<'a> PackageInputs<'a> {
         let Self {
             options: args,
             inputs,
+            key,
         } = self;
         if args.output.is_dir() {
             return Err(usage(format!("{} is a directory", args.output.display()))
@@ -79,6 +91,7 @@ impl<'a> PackageInputs<'a> {
         let packing = Packing {
             args,
             inputs,
+            key,
             index,
             pages: 0,
         };
@@ -159,6 +172,9 @@ impl Packing<'_> {
     }
 
     fn pack<W: Write + Seek>(&mut self, mut packer: Packer<W>) -> Result<W, PackError> {
+        if let Some(key) = self.key.take() {
+            packer.sign_with(key);
+        }
         let mut progress = SlowProgress::new("blocks packed");
         for PackedFile { path, name, length } in self.files() {
             let file = File::open(path).map_err(|source| reading(path, source))?;

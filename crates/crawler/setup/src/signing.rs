@@ -14,6 +14,7 @@ use fetch::{RequestSigner, SignatureAgent, SigningKey, directory_fields, key_dir
 use messages::{CommandError, fault, printable, say, usage};
 use settings::values::Span;
 use settings::{Settings, machine};
+use sinks::wacz::PackageKey;
 use tempfile::NamedTempFile;
 use web::Clock;
 
@@ -111,8 +112,26 @@ fn parsed_agent(text: &str) -> Result<SignatureAgent, CommandError> {
     SignatureAgent::parse(text).map_err(|error| usage(format!("--signature-agent {text}: {error}")))
 }
 
-/// Reads a private key from a file that only its owner can read.
+/// Reads a private key of signed requests.
 fn read_key(path: &Path, option: &str) -> Result<SigningKey, CommandError> {
+    let (text, shown) = (key_text(path, option)?, path.display());
+    SigningKey::from_pem(&text).map_err(|error| {
+        let remedy = "`crawler keys new FILE` or `openssl genpkey -algorithm ed25519` writes one";
+        usage(format!("{option}: {shown}: {error}")).with_remedy(remedy)
+    })
+}
+
+/// Reads a private key that signs packages.
+pub fn read_package_key(path: &Path, option: &str) -> Result<PackageKey, CommandError> {
+    let (text, shown) = (key_text(path, option)?, path.display());
+    PackageKey::from_pem(&text).map_err(|error| {
+        let remedy = "`openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-384` writes one";
+        usage(format!("{option}: {shown}: {error}")).with_remedy(remedy)
+    })
+}
+
+/// Reads the text of a key file that only its owner can read.
+fn key_text(path: &Path, option: &str) -> Result<Vec<u8>, CommandError> {
     let shown = path.display();
     let unreadable = |error: io::Error| usage(format!("{option}: cannot read {shown}: {error}"));
     let file = File::open(path).map_err(unreadable)?;
@@ -132,10 +151,7 @@ fn read_key(path: &Path, option: &str) -> Result<SigningKey, CommandError> {
             "{option}: {shown} exceeds {MAX_KEY_BYTES} bytes"
         )));
     }
-    SigningKey::from_pem(&text).map_err(|error| {
-        let remedy = "`crawler keys new FILE` or `openssl genpkey -algorithm ed25519` writes one";
-        usage(format!("{option}: {shown}: {error}")).with_remedy(remedy)
-    })
+    Ok(text)
 }
 
 fn new_key(path: &Path) -> Result<(), CommandError> {

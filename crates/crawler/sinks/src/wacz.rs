@@ -15,6 +15,7 @@
 //! - [`check()`] checks a WACZ of any program. `entries` is the ZIP's list of files with their
 //!   positions: files are never unpacked to a disk, so a name that points outside does no harm; it
 //!   is reported.
+//! - `signature` signs a package by a key pair, and checks such signatures.
 //! - [`archives`] lists the WARC files in a WACZ, for readers of their records.
 //!
 //! Invariant: memory grows only with the number of files and, by one line for some thousand, with
@@ -31,6 +32,7 @@ mod layout;
 mod merged_index;
 mod package;
 mod problems;
+mod signature;
 
 pub use check::{WaczCheck, check};
 pub use entries::{ArchivePart, archives};
@@ -39,3 +41,4 @@ pub use fused_writer::FusedWriter;
 pub use layout::WACZ_VERSION;
 pub use merged_index::{MergedIndex, MissingOriginals, PackedFile};
 pub use package::{PackageInfo, Packer, Page};
+pub use signature::{PackageKey, PackageKeyError};

@@ -83,6 +83,10 @@ pub(crate) struct WaczArgs {
     /// Add the text of each page to the list of pages, for search in the replay
     #[arg(long)]
     pub(crate) text: bool,
+    /// Sign the package with this private key (P-384 in PEM form), as ReplayWeb.page verifies it;
+    /// only its owner may have access to the file
+    #[arg(long, value_name = "KEY")]
+    pub(crate) sign: Option<PathBuf>,
 }
 
 const WACZ_EXAMPLES: &str = "\

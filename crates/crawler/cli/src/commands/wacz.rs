@@ -18,6 +18,7 @@ pub(crate) fn run(args: &WaczArgs) -> Result<ExitCode, CommandError> {
         title: args.title.as_deref(),
         description: args.description.as_deref(),
         text: args.text,
+        sign: args.sign.as_deref(),
     })?;
     let to_stdout = args.output == Path::new("-");
     if to_stdout && io::stdout().is_terminal() {

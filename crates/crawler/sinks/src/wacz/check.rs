@@ -18,6 +18,7 @@ use super::fault::WaczFault;
 use super::indexes;
 use super::layout::{ARCHIVE, CHUNK, DIGEST, INDEXES, PACKAGE, PAGES, sha256_text};
 use super::problems::{Problems, shown};
+use super::signature;
 
 /// Maximum bytes of a `datapackage.json` that are read.
 const MAX_PACKAGE: u64 = 64 << 20;
@@ -230,9 +231,17 @@ fn declared_resources<R: Read + Seek>(
     };
     if entries.find(DIGEST).is_some()
         && let Some((digest, _)) = json(entries, DIGEST, problems)
-        && digest["hash"] != sha256_text(&Sha256::digest(&bytes))
     {
-        problems.add(format!("{PACKAGE} does not match its digest in {DIGEST}"));
+        let hash = sha256_text(&Sha256::digest(&bytes));
+        if digest["hash"] != hash {
+            problems.add(format!("{PACKAGE} does not match its digest in {DIGEST}"));
+        }
+        let signed = digest.get("signedData");
+        let problem =
+            signed.and_then(|signed| signature::problem(signed, &hash, &package["created"]));
+        if let Some(problem) = problem {
+            problems.add(format!("{DIGEST}: signedData {problem}"));
+        }
     }
     if !package["wacz_version"].is_string() && !is_collection {
         problems.add(format!("{PACKAGE} does not contain its WACZ version"));

@@ -21,6 +21,7 @@ use super::index_lines::next_line;
 use super::layout::{
     ARCHIVE, BLOCKS, CHUNK, DIGEST, INDEX, PACKAGE, PAGES, WACZ_VERSION, sha256_text,
 };
+use super::signature::PackageKey;
 use crate::cdxj::capture::DUPLICATE;
 use crate::cdxj::lines::CdxjReader;
 
@@ -59,6 +60,7 @@ pub struct Packer<W: Write + Seek> {
     /// The lengths of the archive files, by name.
     archives: HashMap<String, u64>,
     resources: Vec<Resource>,
+    key: Option<PackageKey>,
     chunk: Vec<u8>,
 }
 
@@ -100,8 +102,14 @@ impl<W: Write + Seek> Packer<W> {
             at,
             archives: HashMap::new(),
             resources: Vec::new(),
+            key: None,
             chunk: vec![0; CHUNK],
         }
+    }
+
+    /// Signs the package with a key.
+    pub fn sign_with(&mut self, key: PackageKey) {
+        self.key = Some(key);
     }
 
     /// Copies an archive file, which faults name `path`, to the entry `name`; calls `each` after
@@ -200,8 +208,12 @@ impl<W: Write + Seek> Packer<W> {
         let package = pretty(&self.package(about));
         self.whole(PACKAGE, package.as_bytes())?;
         let hash = sha256_text(&Sha256::digest(package.as_bytes()));
-        let digest = pretty(&json!({ "path": PACKAGE, "hash": hash }));
-        self.whole(DIGEST, digest.as_bytes())?;
+        let mut digest = json!({ "path": PACKAGE, "hash": hash });
+        if let Some(key) = &self.key {
+            let created = whole_second(self.at);
+            digest["signedData"] = key.signed_data(&hash, &created, &about.software);
+        }
+        self.whole(DIGEST, pretty(&digest).as_bytes())?;
         let Self { zip, fuse, .. } = self;
         let out = zip.finish().map_err(WaczFault::writing);
         drop(fuse);
