@@ -94,6 +94,7 @@ mod duplicates {
     mod clusters; // `--per-cluster`, `clusters`
     mod distinct; // `duplicates --distinct`, and its line in control.toml
     mod editions; // editions in several languages
+    mod imports; // `--against FILE`: archives of other programs
     mod real_sites; // models of sites that lost pages
     mod shells; // applications whose pages are the same bytes
     mod texts; // pages compared by their texts, `frames`

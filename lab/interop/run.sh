@@ -85,7 +85,14 @@ crawl toy "${ends[@]}"
 # With a prefix of its own: both may begin in the same second, and pywb has the files of both in one
 # directory.
 crawl again --warc-prefix again --since "$work/toy" "${ends[@]}"
+# Against what other tools make of the first archive.
+judge "$python" lab/interop/imports.py make "$work/toy" --wacz "$work/theirs.wacz" --cdxj "$work/theirs.cdxj"
+crawl against --against "$work/toy" "${ends[@]}"
+crawl against-wacz --against "$work/theirs.wacz" "${ends[@]}"
+crawl against-cdxj --against "$work/theirs.cdxj" "${ends[@]}"
 finish
+judge "$python" lab/interop/imports.py compare "$work/against" "$work/against-wacz" --crawler "$crawler"
+judge "$python" lab/interop/imports.py compare "$work/against" "$work/against-cdxj" --crawler "$crawler"
 packed toy
 judge "$python" lab/interop/faults.py "$work/toy" --crawler "$crawler" --rust-reader "$built/examples/warc_crate" --served "$work/toy.served"
 judge "$python" lab/interop/parquet.py "$work/toy" --crawler "$crawler"

@@ -42,6 +42,9 @@ pub fn archive(directory: &Path) -> PathBuf {
 /// Name of the directory of the search index, below the crawl's directory.
 pub const SEARCH_INDEX: &str = "search";
 
+/// Name of the directory of imported archives of other programs, below the crawl's directory.
+pub const IMPORTED: &str = "imported";
+
 /// Returns the path of the crawl's search index.
 pub fn search_index(directory: &Path) -> PathBuf {
     directory.join(SEARCH_INDEX)

@@ -338,15 +338,15 @@ pub struct Settings {
     /// Archive N pages per cluster: the original and N - 1 near-duplicates [default: 1]
     #[arg(long, value_name = "N", help_heading = "Duplicates")]
     pub per_cluster: u32,
-    /// Compare with the pages of this earlier crawl: unchanged pages are not archived again, but
-    /// their links are followed; pages with other bytes under the same URL are archived as changed
-    /// (repeatable)
-    #[arg(long, value_name = "DIR", help_heading = "Duplicates")]
+    /// Compare with the pages of this earlier crawl, or of a WACZ or CDXJ of another program:
+    /// unchanged pages are not archived again, but their links are followed; pages with other bytes
+    /// under the same URL are archived as changed (repeatable)
+    #[arg(long, value_name = "PATH", help_heading = "Duplicates")]
     pub against: Vec<PathBuf>,
     /// Like --against, with conditional requests (If-None-Match, If-Modified-Since): servers do not
-    /// send unchanged pages again. Needs the archive of that crawl. `latest` is the crawl in
-    /// the directory that precedes --out in alphabetical order (repeatable)
-    #[arg(long, value_name = "DIR", help_heading = "Duplicates")]
+    /// send unchanged pages again. Needs the archive of that crawl, or a WACZ. `latest` is the crawl
+    /// in the directory that precedes --out in alphabetical order (repeatable)
+    #[arg(long, value_name = "PATH", help_heading = "Duplicates")]
     pub since: Vec<PathBuf>,
     /// Key of all hashes, 16 hexadecimal digits; only crawls with the same key can be compared
     /// [default: random; a crawl keeps its key]

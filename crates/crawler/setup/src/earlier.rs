@@ -1,5 +1,7 @@
 //! `--against` and `--since`: earlier crawls whose pages count as seen, and the archives that
-//! unchanged pages are read from.
+//! unchanged pages are read from. Archives of other programs are imported first.
+
+mod import;
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -14,7 +16,8 @@ use store::EarlierCrawls;
 
 /// Makes the paths in `--since` and `--against` absolute and unique, and finds `latest`. Each path
 /// is preceded by the crawls that its own crawl was run against, because they contain the pages
-/// that it found unchanged. All paths of `since` are added to `against`.
+/// that it found unchanged. All paths of `since` are added to `against`. A file is replaced by the
+/// directory of its import.
 pub fn resolve(settings: &mut Settings) -> Result<(), CommandError> {
     let (mut since, mut against) = (Vec::new(), Vec::new());
     for (option, directories, found) in [
@@ -32,6 +35,10 @@ pub fn resolve(settings: &mut Settings) -> Result<(), CommandError> {
                     "{option} latest: {out} is the first crawl of its series"
                 ));
                 continue;
+            };
+            let directory = match directory.is_file() {
+                true => import::import(&directory, option, settings)?,
+                false => directory,
             };
             add(&directory, option, settings, &mut Vec::new(), found)?;
         }

@@ -19,4 +19,5 @@ pub mod secrets;
 pub mod session_clock;
 pub mod shared;
 pub mod signing;
+mod target_directory;
 pub mod widened;

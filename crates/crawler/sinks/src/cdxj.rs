@@ -9,10 +9,12 @@
 //! - `post` extends the key of a response to POST by the body of its request.
 //! - `line_sorter` sorts lines of several indexes in bounded memory.
 //! - [`captures_of`] finds the captures of one URL.
+//! - [`CaptureReader`] reads the captures in CDXJ and CDX of any program.
 //! - [`CdxjReader`] reads any index; [`Comparison`] compares an index with its archive.
 //!
 //! **The index is a function of the archive**: a lost index is rebuilt byte for byte.
 
+mod any_index;
 mod batch;
 pub(crate) mod capture;
 mod compare;
@@ -31,6 +33,7 @@ mod run;
 mod scan;
 mod warcio_head;
 
+pub use any_index::{CaptureReader, IndexedCapture};
 pub use capture::{Capture, DUPLICATE};
 pub use compare::{Comparison, Difference, compare};
 pub use entry::{CdxjLine, LineError, MAX_LINE};

@@ -191,7 +191,7 @@ fn whole_page(record: &Record, visit: &VisitRecord, form: &CanonicalForm) -> Opt
     let is_whole = record.kind() == "response"
         && record.truncated().is_none()
         && record.block_length <= MAX_RECORD as u64
-        && record.date() == visit.fetched_at.to_string();
+        && record.date().parse() == Ok(visit.fetched_at);
     let archived = record.response(form).filter(|_| is_whole)?;
     (archived.url == visit.url && (200..300).contains(&archived.status)).then_some(archived)
 }

@@ -94,6 +94,11 @@ impl Settings {
                 "only one machine has the archive of the earlier crawl: crawl on that machine",
             ),
             (
+                self.against.iter().any(|path| path.is_file()),
+                "--against with a file",
+                "only one machine has the file: give the directory of an earlier crawl",
+            ),
+            (
                 self.check_links,
                 "--check-links",
                 "links come from the archive, of which each node has a part: crawl on one machine",

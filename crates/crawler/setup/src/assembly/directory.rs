@@ -1,54 +1,26 @@
 //! A crawl's directory: prepared before the crawl, and left ready for the next one.
 
-use std::fs::{DirEntry, File, OpenOptions};
-use std::io;
+use std::fs::{File, OpenOptions};
 use std::path::Path;
 
 use disk::Disk;
 use messages::cannot;
 use messages::{CommandError, pasted, usage};
-use policy::control_file::CONTROL;
 use settings::seeds::Seeds;
 use settings::{SETTINGS_FILE, Settings, crawl_directory};
-use store::EmbeddedStore;
 
 use super::long_list::ReadList;
+use crate::target_directory::refuse_occupied;
 
 /// Creates the crawl's directory and opens its log. Refuses a directory with other contents.
 pub fn prepare_directory(settings: &Settings) -> Result<File, CommandError> {
+    refuse_occupied(settings)?;
     let directory = &settings.out;
-    let shown = directory.display();
-    if settings.fresh && directory.exists() {
-        let remedy = "omit --fresh to continue the crawl, or choose another --out";
-        return Err(usage(format!("{shown} exists, and --fresh was given")).with_remedy(remedy));
-    }
-    if !EmbeddedStore::exists(&crawl_directory::state(directory))
-        && std::fs::read_dir(directory).is_ok_and(|mut items| items.any(|item| !is_ours(item)))
-    {
-        let remedy = "choose an empty or new directory with --out";
-        return Err(usage(format!(
-            "{shown} is not empty, and does not contain a crawl"
-        ))
-        .with_remedy(remedy));
-    }
     std::fs::create_dir_all(directory)
         .map_err(|error| cannot("create", directory, &error, directory))?;
     let log = directory.join("crawl.log");
     let opened = OpenOptions::new().create(true).append(true).open(&log);
     opened.map_err(|error| cannot("write", &log, &error, directory))
-}
-
-/// Returns true for an item that a crawl leaves behind if it ends before its state exists.
-fn is_ours(item: io::Result<DirEntry>) -> bool {
-    let ours = [
-        "crawl.log",
-        SETTINGS_FILE,
-        CONTROL,
-        "state",
-        "archive",
-        crawl_directory::SEARCH_INDEX,
-    ];
-    item.is_ok_and(|item| ours.iter().any(|name| item.file_name() == *name))
 }
 
 /// Refuses a directory with an archive but without a journal. With a new journal, the whole archive

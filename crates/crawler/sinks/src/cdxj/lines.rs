@@ -100,7 +100,7 @@ impl<R: BufRead> CdxjReader<R> {
     }
 
     /// Reads a line, up to the cap; returns false at the end.
-    fn read_line(&mut self) -> io::Result<bool> {
+    pub(super) fn read_line(&mut self) -> io::Result<bool> {
         if std::mem::take(&mut self.is_given) {
             std::mem::swap(&mut self.line, &mut self.before);
         }

@@ -243,6 +243,12 @@ impl ArchivePart {
         self.name.is_empty() || is_named(&self.name, &[".wacz"])
     }
 
+    /// Returns the start of its bytes in the WACZ.
+    #[must_use]
+    pub fn begin(&self) -> u64 {
+        self.begin
+    }
+
     /// Opens its bytes in the WACZ at `path`.
     ///
     /// # Errors

@@ -35,8 +35,8 @@ pub struct EarlierCrawls {
     retained: HashMap<u32, EarlierRetained>,
     /// The kept duplicate with these bytes, within a group.
     copies: HashMap<(u64, u128), u32>,
-    /// Pages without a signature, which were kept without being admitted (`--on-duplicate keep`),
-    /// by their index.
+    /// Pages without a signature, by their index: kept without being admitted (`--on-duplicate
+    /// keep`), or known from an index of another program.
     unadmitted: HashMap<u32, Unadmitted>,
     /// The names of the decoded bodies that had a content coding, by the index of their page.
     contents: HashMap<u32, u128>,
@@ -431,14 +431,28 @@ impl EarlierCrawls {
             u32::try_from(found.of).expect("it was inserted under a number of 32 bits")
         };
         let found = match except {
-            [] => self.originals.find_in(group, signature)?,
+            [] => self.originals.find_in(group, signature),
             _ => {
                 let all = self.originals.find_all_in(group, signature).into_iter();
                 let mut others = all.filter(|found| !except.contains(&self.key_of(number(*found))));
-                others.next()?
+                others.next()
             }
         };
-        Some((number(found), found.match_kind))
+        match found {
+            Some(found) => Some((number(found), found.match_kind)),
+            None => {
+                let copy = self.unadmitted_copy(group, signature.payload, except)?;
+                Some((copy, MatchKind::SamePayload))
+            }
+        }
+    }
+
+    /// Returns the page without a signature that has these bytes. All pages of an index are such
+    /// pages.
+    fn unadmitted_copy(&self, group: u64, payload: u128, except: &[UrlKey]) -> Option<u32> {
+        let number = self.copy_of(group, payload)?;
+        let is_other = !except.contains(&self.key_of(number));
+        (is_other && self.unadmitted.contains_key(&number)).then_some(number)
     }
 
     /// Returns the original with this URL, if a page that calls it canonical is like it. Among
