@@ -669,7 +669,11 @@ fn a_signed_package_is_verified_by_another_library_and_by_verify() {
     assert_eq!(signed["created"], package["created"]);
     assert_eq!(signed["software"], package["software"]);
 
-    let bytes = |name: &str| BASE64.decode(signed[name].as_str().unwrap().as_bytes()).unwrap();
+    let bytes = |name: &str| {
+        BASE64
+            .decode(signed[name].as_str().unwrap().as_bytes())
+            .unwrap()
+    };
     let (signature, public) = (bytes("signature"), bytes("publicKey"));
     assert_eq!(signature.len(), 96, "two numbers (IEEE P1363)");
     let numbers = [der_integer(&signature[..48]), der_integer(&signature[48..])].concat();
@@ -679,7 +683,10 @@ fn a_signed_package_is_verified_by_another_library_and_by_verify() {
     key.verify(hash.as_str().unwrap().as_bytes(), &der).unwrap();
 
     is_valid(&crawl);
-    assert!(pack(&crawl, &["--sign", "key.pem"]) == wacz, "the same bytes");
+    assert!(
+        pack(&crawl, &["--sign", "key.pem"]) == wacz,
+        "the same bytes"
+    );
     assert_eq!(signed_data(&pack(&crawl, &[])).0, Value::Null);
 }
 
@@ -700,15 +707,22 @@ fn a_changed_signature_is_found_and_other_keys_are_refused() {
         let digest = String::from_utf8(file(&wacz, "datapackage-digest.json")).unwrap();
         let mut digest: Value = serde_json::from_str(&digest).unwrap();
         digest["signedData"][name] = new.into();
-        let changed = with_file(&wacz, "datapackage-digest.json", digest.to_string().as_bytes());
+        let changed = with_file(
+            &wacz,
+            "datapackage-digest.json",
+            digest.to_string().as_bytes(),
+        );
         crawl.write("packed.wacz", changed);
         let run = verify(&crawl);
         assert_eq!(run.code, Some(1), "{run:?}");
-        assert!(run.output.contains(words), "{name} was {}: {run:?}", text(name));
+        assert!(
+            run.output.contains(words),
+            "{name} was {}: {run:?}",
+            text(name)
+        );
     }
-    let pack_with = |key: &str| {
-        crawl.run_command(&["wacz", "crawl", "--output", "other.wacz", "--sign", key])
-    };
+    let pack_with =
+        |key: &str| crawl.run_command(&["wacz", "crawl", "--output", "other.wacz", "--sign", key]);
     crawl.run_command(&["keys", "new", "ed25519.pem"]);
     pack_with("ed25519.pem").assert_error(2, "a private key on the curve P-384");
     let path = crawl.write("open.pem", SIGNING_KEY);

@@ -157,7 +157,7 @@ impl HandOver {
         let files = files.into_iter().filter_map(|path| {
             let name = path.file_name()?.to_str()?.to_owned();
             let length = path.metadata().ok()?.len();
-            let is_closed = name_of(&path) == Some(&name);
+            let is_closed = name_of(&path) == Some(name.as_str());
             let is_in = |files: &BTreeMap<String, u64>| files.get(&name) == Some(&length);
             let is_done = is_in(&self.list.files) || (!is_last && is_in(&self.failed));
             let is_waiting = is_closed && !is_done && !is_foreign(&path);

@@ -281,7 +281,7 @@ impl<'f> Import<'f> {
     ) -> Result<(), CommandError> {
         self.progress.step();
         let page = exchange(record, &self.policy.reading.canonical);
-        let is_page = |status| (200..300).contains(&status) && kind == CaptureKind::ByStatus;
+        let is_page = |status: u16| (200..300).contains(&status) && kind == CaptureKind::ByStatus;
         let Some(page) = page.filter(|page| is_page(page.status)) else {
             return Ok(());
         };
