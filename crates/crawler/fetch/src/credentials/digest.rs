@@ -74,7 +74,7 @@ impl Offer {
     /// Returns the first Digest challenge that is known, or else Basic; `None` for other schemes.
     /// A server lists its challenges by preference (RFC 7616 section 3.7).
     pub(super) fn of(headers: &HeaderMap) -> Option<Self> {
-        let challenges = challenges(headers.get_all(WWW_AUTHENTICATE));
+        let challenges = challenges(&headers.get_all(WWW_AUTHENTICATE));
         let known = challenges.iter().find_map(DigestChallenge::of);
         if let Some(challenge) = known {
             return Some(Self::Digest(challenge));
@@ -187,7 +187,7 @@ impl Challenge {
 }
 
 /// Returns the challenges of all fields.
-fn challenges(fields: GetAll<'_, HeaderValue>) -> Vec<Challenge> {
+fn challenges(fields: &GetAll<'_, HeaderValue>) -> Vec<Challenge> {
     let mut found: Vec<Challenge> = Vec::new();
     for (word, value) in fields.iter().flat_map(words) {
         match (value, found.last_mut()) {

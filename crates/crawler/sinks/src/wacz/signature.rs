@@ -82,9 +82,7 @@ pub(super) fn problem(signed: &Value, hash: &str, created: &Value) -> Option<&'s
     if signed["created"] != *created {
         return Some("has another creation time than the package");
     }
-    let Some(public) = signed["publicKey"].as_str() else {
-        return None;
-    };
+    let public = signed["publicKey"].as_str()?;
     match is_signed(signed["signature"].as_str(), public, hash) {
         Some(true) => None,
         Some(false) => Some("is not by its public key"),

@@ -102,7 +102,10 @@ impl fmt::Display for UrlPrefix {
 
 /// Values by prefixes of URLs. Clones share them.
 #[derive(Clone, Debug)]
-pub struct PrefixTable<T>(Arc<HashMap<Box<str>, Vec<(UrlPrefix, T)>>>);
+pub struct PrefixTable<T>(Arc<ByAuthority<T>>);
+
+/// Prefixes with their values by authority, longest first.
+type ByAuthority<T> = HashMap<Box<str>, Vec<(UrlPrefix, T)>>;
 
 impl<T> PrefixTable<T> {
     /// Returns the value of the longest prefix of a URL.
@@ -130,7 +133,7 @@ impl<T> Default for PrefixTable<T> {
 
 impl<T> FromIterator<(UrlPrefix, T)> for PrefixTable<T> {
     fn from_iter<I: IntoIterator<Item = (UrlPrefix, T)>>(entries: I) -> Self {
-        let mut places: HashMap<Box<str>, Vec<(UrlPrefix, T)>> = HashMap::new();
+        let mut places: ByAuthority<T> = HashMap::new();
         for (prefix, value) in entries {
             let place = prefix.url().authority().into();
             places.entry(place).or_default().push((prefix, value));
