@@ -81,6 +81,14 @@ fn links_to_a_host_that_asks_for_https_are_requested_over_https() {
     assert_eq!(visit["final_url"], format!("https://{HOST}/two"));
     assert_eq!(visit["verdict"], "unique");
     crawl.is_sound();
+
+    // The journal can be rebuilt from an archive that has no request over http.
+    let before = crawl.visits();
+    std::fs::remove_dir_all(crawl.out().join("state")).unwrap();
+    let run = crawl.run_command(&["rebuild", "crawl", "--hash-key", KEY]);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    assert_eq!(crawl.visits(), before);
+    crawl.is_sound();
 }
 
 #[test]
