@@ -195,8 +195,8 @@ fn an_archive_is_imported_once_and_a_crawl_continues_without_it() {
     let again = second.run_with(&["--against", &path, "--max-pages", "3"]);
     assert!(!again.errors.contains("count as seen"), "{again:?}");
     std::fs::remove_file(package).unwrap();
-    let summary = second.complete();
-    assert_eq!(summary["changed"], 1);
+    let ended = second.run_with(&["--max-pages", "100"]);
+    assert_eq!(ended.summary()["changed"], 1, "{ended:?}");
     assert_verdicts(&server, &second, ("near-duplicate", "/old"));
     second
         .run_with(&["--fresh"])
@@ -226,7 +226,7 @@ fn an_interrupted_import_is_made_again() {
     let mut imports = std::fs::read_dir(&imported).unwrap();
     let import = imports.next().unwrap().unwrap().path();
     std::fs::remove_file(import.join("crawler.toml")).unwrap();
-    let run = second.run();
+    let run = second.run_with(&["--max-pages", "100"]);
     assert!(run.errors.contains("5 captures of pages"), "{run:?}");
     assert_verdicts(&server, &second, ("near-duplicate", "/old"));
 }

@@ -238,7 +238,7 @@ fn a_short_text_that_a_site_has_under_many_urls_is_a_page() {
         path if STUBS.contains(&path) => notice("Nobody has written this page yet.", 7),
         _ => Reply::status(404),
     }));
-    let crawl = crawl(&server);
+    let crawl = crawl(&server).with(&["--concurrency", "1"]);
     crawl.complete();
     crawl.is_sound();
     let mut verdicts = STUBS.map(|path| fate(&crawl, &server, path).0.to_string());

@@ -181,7 +181,7 @@ fn whole_visit(
         url: record.url.clone(),
         at: record.fetched_at,
         robots: context.robots_files.take(record.url.key()),
-        metadata: visit_record::metadata(record, notes),
+        metadata: visit_record::metadata(record, &exchanges, notes),
         exchanges,
         keeping: Keeping::Whole,
         subrequests: Vec::new(),

@@ -21,8 +21,8 @@ use std::str::FromStr;
 use corpus::MAX_DOCUMENT;
 use http::HeaderMap;
 use settings::crawl_directory;
-use sinks::RENDER_REQUESTS;
 use sinks::warc::{ReadFault, Record, WarcReader, is_foreign, name_of, next_record_behind};
+use sinks::{QUEUED_URL, RENDER_REQUESTS};
 use store::ArchivePlace;
 use web::{Body, CanonicalForm, Exchange, PageUrl, Protocol, Timestamp};
 
@@ -245,6 +245,10 @@ impl PendingVisit {
         match record.field("WARC-Concurrent-To") {
             Some(page) => self.archived_page(page, &mut visit)?,
             None => self.unarchived_page(record, form, &mut visit)?,
+        }
+        let queued = visit.note(QUEUED_URL).map(|url| PageUrl::parse(url, form));
+        if let Some(Ok(queued)) = queued {
+            visit.url = Some(queued);
         }
         Some(visit)
     }

@@ -351,8 +351,8 @@ pub struct Settings {
     #[arg(long, value_name = "PATH", help_heading = "Duplicates")]
     pub against: Vec<PathBuf>,
     /// Like --against, with conditional requests (If-None-Match, If-Modified-Since): servers do not
-    /// send unchanged pages again. Needs the archive of that crawl, or a WACZ. `latest` is the crawl
-    /// in the directory that precedes --out in alphabetical order (repeatable)
+    /// send unchanged pages again. Needs the archive of that crawl, or a WACZ. `latest` is the
+    /// crawl in the directory that precedes --out in alphabetical order (repeatable)
     #[arg(long, value_name = "PATH", help_heading = "Duplicates")]
     pub since: Vec<PathBuf>,
     /// Key of all hashes, 16 hexadecimal digits; only crawls with the same key can be compared

@@ -19,6 +19,7 @@ pub mod warc;
 pub use digest::{DigestAlgorithm, PayloadDigest, UnknownDigestAlgorithm};
 pub use fault::SinkFault;
 pub use sink::{
-    Archived, IndexText, Keeping, MetadataField, Original, RENDER_REQUESTS, Resource, Sink, Visit,
+    Archived, IndexText, Keeping, MetadataField, Original, QUEUED_URL, RENDER_REQUESTS, Resource,
+    Sink, Visit,
 };
 pub use warc::{ArchiveEnd, ArchiveOptions, CommitPoint, WarcArchive};

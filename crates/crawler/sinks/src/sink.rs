@@ -68,6 +68,9 @@ pub type MetadataField = (&'static str, String);
 /// to tell them from redirects.
 pub const RENDER_REQUESTS: &str = "render-requests";
 
+/// The field with the URL of a visit that sent no request for it, because its host asks for https.
+pub const QUEUED_URL: &str = "queued-url";
+
 /// The outcome of a visit to a page.
 #[derive(Clone, Debug)]
 pub struct Visit {

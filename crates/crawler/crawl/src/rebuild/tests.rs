@@ -117,7 +117,7 @@ fn a_rendered_visit_is_rebuilt_as_crawled() {
         exchanges: vec![page()],
         kept: true,
         dom: Some(page().with_dom(body(DOM))),
-        notes: owned(visit_record::metadata(&record, Vec::new())),
+        notes: owned(visit_record::metadata(&record, &[], Vec::new())),
         robots: Vec::new(),
         unchanged: None,
     });

@@ -210,8 +210,8 @@ impl LinkRules<'_> {
     /// Returns the steps from a page, `off_scope` links off the scope, to this link: 0 for a page,
     /// more for a page requisite; and the number of links to it since the scope, which is that of
     /// the page for a requisite. A link that is not visited is counted. A needed link counts as a
-    /// requisite, regardless of its kind. Frames are requisites if requisites are fetched, and pages
-    /// otherwise.
+    /// requisite, regardless of its kind. Frames are requisites if requisites are fetched, and
+    /// pages otherwise.
     fn distance_to(
         self,
         from: &DiscoveredUrl,

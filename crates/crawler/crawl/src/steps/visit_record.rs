@@ -8,7 +8,7 @@ use journal::{
     SAME_TEXT, VisitDetails, VisitRecord,
 };
 use neardup::MatchKind;
-use sinks::{Keeping, MetadataField};
+use sinks::{Keeping, MetadataField, QUEUED_URL};
 use store::{EarlierCapture, Lease, Original, RetainedDuplicate, Verdict};
 use web::{Document, Exchange, ListingKind, PageUrl, Timestamp, Warning};
 
@@ -389,9 +389,15 @@ pub(crate) fn warnings_of(exchanges: &[Exchange]) -> impl Iterator<Item = Warnin
         .flat_map(|exchange| exchange.warnings.iter().copied())
 }
 
-/// Returns the fields of the archive's `metadata` record. `more` are the fields of [`match_fields`]
-/// and of the page's links.
-pub(crate) fn metadata(visit: &VisitRecord, more: Vec<MetadataField>) -> Vec<MetadataField> {
+/// Returns the fields of the archive's `metadata` record of a visit with these exchanges. `more`
+/// are the fields of [`match_fields`] and of the page's links.
+pub(crate) fn metadata(
+    visit: &VisitRecord,
+    exchanges: &[Exchange],
+    more: Vec<MetadataField>,
+) -> Vec<MetadataField> {
+    let first = exchanges.first().map(|exchange| &exchange.url);
+    let is_other = first.is_some_and(|first| *first != visit.url);
     let resemblance = visit.resemblance.map(|share| format!("{share:.4}"));
     // A rebuild reads archived pages again.
     let is_unread = !(visit.kept && visit.fate.is_page());
@@ -424,6 +430,7 @@ pub(crate) fn metadata(visit: &VisitRecord, more: Vec<MetadataField>) -> Vec<Met
         ("language", visit.language.clone()),
         (LANGUAGE_CONFIDENCE, text(visit.details.language_share())),
         ("title", visit.title.clone()),
+        (QUEUED_URL, text(is_other.then_some(&visit.url))),
         ("via", text(visit.via.as_ref())),
         ("requisite", unless_zero(visit.requisite)),
         ("hopsFromSeed", text(Some(visit.depth))),

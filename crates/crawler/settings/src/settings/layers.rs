@@ -115,8 +115,9 @@ impl Settings {
             .get_arguments()
             .map(|option| option.get_id().as_str());
         let keys = ids.map(|id| id.replace('_', "-"));
-        // There are no flags for the names of secret options or for the tables of single hosts.
-        keys.chain(["secrets", "host"].map(str::to_owned)).collect()
+        // There are no flags for the names of secret options or for the tables of parts.
+        let tables = ["secrets", "host", "prefix", "seed"].map(str::to_owned);
+        keys.chain(tables).collect()
     }
 
     /// Returns the settings file that is stored in the crawl's directory and in its archive. It

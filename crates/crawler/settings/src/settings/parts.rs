@@ -73,6 +73,7 @@ const PARTS: [(&str, &str, &[&str]); 3] = [
             "render",
             "client-cert",
             "client-key",
+            "proxy",
             "headers",
         ],
     ),
@@ -215,7 +216,8 @@ mod tests {
         for (text, error, remedy) in [
             (
                 "[prefix.\"http://a.test/x/\"]\nmax-depth = 1\ndelay = \"5s\"\n",
-                "my.toml: at line 3: there is no setting \"delay\" in [prefix.\"http://a.test/x/\"]",
+                "my.toml: at line 3: there is no setting \"delay\" in \
+                 [prefix.\"http://a.test/x/\"]",
                 "delay belongs in [host.\"NAME\"]",
             ),
             (
@@ -231,7 +233,7 @@ mod tests {
             (
                 "[prefix.\"http://a.test/\"]\nproxy = \"x\"\n",
                 "at line 2",
-                "proxy is a setting of the whole crawl: write it above all tables",
+                "proxy belongs in [host.\"NAME\"]",
             ),
             (
                 "[prefix.\"http://a.test/\"]\nmax-deph = 1\n",

@@ -3,9 +3,9 @@
 //! `wiki.example.org=div.page > article` for one host (`*.example.org=` for its subdomains), or
 //! `https://example.org/wiki/=article` for the pages below a URL. The first selector that matches
 //! anything on a page selects all elements that it matches; they are both the main content and the
-//! text of the verdict. Every element of a page is matched, and a hostile page may be slow to match.
-//! So selectors that examine the siblings or descendants of an element are rejected: `:has()`,
-//! `:nth-child()` and the like, `~`.
+//! text of the verdict. Every element of a page is matched, and a hostile page may be slow to
+//! match. So selectors that examine the siblings or descendants of an element are rejected:
+//! `:has()`, `:nth-child()` and the like, `~`.
 
 use std::collections::HashSet;
 use std::fmt;
