@@ -34,7 +34,8 @@ pub(crate) struct ExtractArgs {
     #[arg(long)]
     pub(crate) script_links: bool,
     /// CSS selector of the main content, also for one host or the pages below a URL:
-    /// wiki.example.org=.page, https://example.org/wiki/=.page (repeatable; the first match counts)
+    /// wiki.example.org=.page, `https://example.org/wiki/=.page` (repeatable; the first match
+    /// counts)
     #[arg(long, value_name = "[PLACE=]CSS")]
     pub(crate) main_selector: Vec<String>,
     /// json or text

@@ -1,5 +1,5 @@
 //! The options of a client, and every limit that it keeps. (The limit on a URL's length is
-//! [`PageUrl`](web::PageUrl)'s.)
+//! [`PageUrl`]'s.)
 
 use std::net::IpAddr;
 use std::path::PathBuf;
