@@ -193,6 +193,7 @@ fn every_setting_and_every_option_is_documented_in_the_default_file() {
     let not_settings = [
         "config",
         "summary",
+        "on-file",
         "on-finish",
         "serve",
         "token-file",
