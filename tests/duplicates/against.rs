@@ -251,7 +251,11 @@ fn unusable_earlier_crawls_are_refused_before_anything_is_written() {
         );
     };
     refused("missing", &[], "missing does not exist");
-    refused("file.txt", &[], "file.txt does not contain a crawl");
+    refused(
+        "file.txt",
+        &[],
+        "file.txt is not a crawl, a WACZ or an index",
+    );
     refused(".", &[], ". does not contain a crawl");
     refused(
         &good,

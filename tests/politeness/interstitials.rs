@@ -1,11 +1,11 @@
 //! Pages that a server sends in place of a page: block pages, logins, soft 404s.
 
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::Value;
 use testkit::{Reply, Server, Site};
 
-use crate::support::pages::{NONE, article, html, page};
+use crate::support::pages::{NONE, article, page};
 use crate::support::{Crawl, KEY};
 
 const HOST: &str = "site.test";
@@ -194,98 +194,4 @@ fn a_short_page_with_such_a_title_is_a_page_where_missing_urls_have_status_404()
     let crawl = crawl(&server);
     crawl.complete();
     assert_eq!(fate(&crawl, &server, "/poem").0, "unique");
-}
-
-/// A text of few words, with the number of the request.
-fn notice(text: &str, number: u32) -> Reply {
-    Reply::html(format!("<p>{text} <i>{number}</i>"))
-}
-
-/// The text of a firewall that no marker names was archived as a page, and all later pages were
-/// lost as its duplicates.
-#[test]
-fn a_block_page_without_a_marker_is_known_by_another_page_that_has_its_text_now() {
-    const PAGES: [&str; 8] = ["/1", "/2", "/3", "/4", "/5", "/6", "/7", "/8"];
-    let pages = AtomicU32::new(0);
-    let server = Server::spawn_thread(Site::new(move |request| {
-        let path = request.path();
-        if path == "/robots.txt" {
-            return Reply::status(404);
-        }
-        match (pages.fetch_add(1, Ordering::Relaxed), path[1..].parse()) {
-            (number @ 7..9, _) => notice("Our guard has closed the door to you.", number),
-            (_, Ok(number)) => page(number, NONE),
-            (_, Err(_)) => page(0, &PAGES),
-        }
-    }));
-    let crawl = crawl(&server).with(&["--concurrency", "1"]);
-    let summary = crawl.complete();
-    crawl.is_sound();
-    assert_eq!(summary["retries"], 1);
-    for path in PAGES {
-        assert_eq!(fate(&crawl, &server, path).0, "unique", "{path}");
-    }
-    // The page that was blocked, and one that had another text before.
-    let twice = PAGES.map(|path| server.log().count(HOST, path) == 2);
-    assert_eq!(twice.iter().filter(|twice| **twice).count(), 2);
-}
-
-#[test]
-fn a_short_text_that_a_site_has_under_many_urls_is_a_page() {
-    const STUBS: [&str; 6] = ["/s/1", "/s/2", "/s/3", "/s/4", "/s/5", "/s/6"];
-    let server = Server::spawn_thread(Site::new(|request| match request.path() {
-        "/" => page(0, &STUBS),
-        path if STUBS.contains(&path) => notice("Nobody has written this page yet.", 7),
-        _ => Reply::status(404),
-    }));
-    let crawl = crawl(&server).with(&["--concurrency", "1"]);
-    crawl.complete();
-    crawl.is_sound();
-    let mut verdicts = STUBS.map(|path| fate(&crawl, &server, path).0.to_string());
-    verdicts.sort();
-    let [first @ .., last] = &verdicts;
-    assert_eq!(last, "\"unique\"");
-    assert!(first.iter().all(|verdict| verdict == "\"exact-duplicate\""));
-    // robots.txt, the pages, and two requests that decide about the text.
-    assert_eq!(server.log().targets(HOST).len(), 2 + STUBS.len() + 2);
-    assert_eq!(server.log().count(HOST, "/"), 2);
-}
-
-#[test]
-fn a_front_page_that_a_server_sends_for_all_urls_is_a_page_and_its_copies_are_soft_404s() {
-    let server = Server::spawn_thread(Site::new(|request| match request.path() {
-        "/robots.txt" => Reply::status(404),
-        _ => Reply::html(html(
-            "",
-            "<p>Welcome to the catalogue of our small museum.</p><a href=/a>a</a><a href=/b>b</a>",
-        )),
-    }));
-    let crawl = crawl(&server);
-    crawl.complete();
-    crawl.is_sound();
-    assert_eq!(fate(&crawl, &server, "/").0, "unique");
-    let reason = "soft-404: the server sends this page for URLs that do not exist".to_owned();
-    for path in ["/a", "/b"] {
-        let excluded = ("excluded".into(), reason.clone());
-        assert_eq!(fate(&crawl, &server, path), excluded);
-    }
-}
-
-#[test]
-fn a_text_that_three_domains_send_for_all_urls_is_a_block_page() {
-    const HOSTS: [&str; 3] = ["one.test", "two.test", "three.test"];
-    let server = Server::spawn_thread(Site::new(|request| match request.path() {
-        "/robots.txt" => Reply::status(404),
-        _ => notice("This site is closed by order of its keeper.", 7),
-    }));
-    let seeds = HOSTS.map(|host| server.url(host, "/"));
-    let crawl = Crawl::of(&server, &HOSTS)
-        .seeds(&seeds)
-        .with(&["--tries", "1"]);
-    let run = crawl.run();
-    assert!(run.code.is_some_and(|code| code < 2), "{run:?}");
-    crawl.is_sound();
-    let verdicts = seeds.map(|seed| crawl.visit(&seed)["verdict"].take());
-    let blocked = verdicts.iter().filter(|verdict| *verdict == "failed");
-    assert_eq!(blocked.count(), 1, "{verdicts:?}");
 }
