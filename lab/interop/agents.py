@@ -64,9 +64,9 @@ async def call_tools(crawler, directory, older, pages, findings):
     return len(calls) + 1
 
 
-def check_api(crawler, directory, pages, findings):
+def check_api(crawler, directory, older, pages, findings):
     """Checks an answer of every route. Returns the number of routes."""
-    serving = subprocess.Popen([crawler, "serve", directory], stderr=subprocess.PIPE, text=True)
+    serving = subprocess.Popen([crawler, "serve", directory, "--against", older], stderr=subprocess.PIPE, text=True)
     try:
         line = next(line for line in serving.stderr if "dashboard: " in line)
         base = re.search(r"http://[^/]+", line)[0]
@@ -105,7 +105,7 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         older = shutil.copytree(wish.directory, Path(scratch, "older"))
         calls = asyncio.run(call_tools(wish.crawler, wish.directory, str(older), pages, findings))
-    routes = check_api(wish.crawler, wish.directory, pages, findings)
+        routes = check_api(wish.crawler, wish.directory, str(older), pages, findings)
     findings.finish(f"{calls} calls of tools by the client of MCP, {routes} routes of the API validated")
 
 

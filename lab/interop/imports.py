@@ -56,7 +56,9 @@ def compare(wish):
         if found is None:
             findings.add(f"{url} was not visited")
             continue
-        facts = [(each["verdict"], each["duplicate_of"]) for each in (visit, found)]
+        # An index has no redirects: the page behind one repeats the capture of its target.
+        through = any(each["redirects"] for each in (visit, found))
+        facts = [(each["verdict"], not through and each["duplicate_of"]) for each in (visit, found)]
         is_repeat = visit["verdict"] == "exact-duplicate" and visit["duplicate_of"] == url
         repeats += is_repeat
         if (is_repeat or wish.texts) and facts[0] != facts[1]:
