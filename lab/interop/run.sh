@@ -102,8 +102,7 @@ judge "$python" lab/interop/agents.py "$work/toy" --crawler "$crawler"
 echo
 echo "### Signatures of requests"
 judge "$python" lab/interop/signatures.py "$work/signatures" --crawler "$crawler"
-# logins.py is not run yet: a server that wants the counts of a nonce in order refuses later pages.
-# judge "$python" lab/interop/logins.py "$work/logins" --crawler "$crawler"
+judge "$python" lab/interop/logins.py "$work/logins" --crawler "$crawler"
 
 echo
 echo "### Near-duplicates by DuckDB and PostgreSQL, beside the crawler and brute force"

@@ -26,7 +26,7 @@ struct Door {
     nonces: HashMap<String, HashSet<String>>,
 }
 
-/// What a door says about a request.
+/// The answer of a door to a request.
 enum Admission {
     Open,
     Asked,

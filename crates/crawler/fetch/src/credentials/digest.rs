@@ -15,7 +15,7 @@ use ring::digest;
 
 use super::netrc::unquoted;
 
-/// What a server asks for in a refusal.
+/// The login that a refusal asks for.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Offer {
     /// Basic, with its realm (RFC 7617).

@@ -34,7 +34,7 @@ const MAX_REFUSED: usize = 16;
 /// Bytes of a client nonce.
 const NONCE_BYTES: usize = 16;
 
-/// What the origins of logins have asked for.
+/// The schemes and challenges of each origin with a login.
 #[derive(Debug)]
 pub(crate) struct Logins {
     origins: Mutex<GenerationalCache<Asked>>,
@@ -43,7 +43,7 @@ pub(crate) struct Logins {
     nonces: AtomicU64,
 }
 
-/// What an origin has asked for.
+/// The scheme and the challenge of an origin.
 #[derive(Debug)]
 struct Asked {
     scheme: Scheme,

@@ -1,4 +1,4 @@
-//! What each request carries, by what the server said before.
+//! The login of each request, after earlier responses of its server.
 
 use std::time::Duration;
 
