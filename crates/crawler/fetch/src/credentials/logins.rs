@@ -27,23 +27,23 @@ use web::{Exchange, PageUrl};
 use super::digest::{AnswerOf, DigestChallenge, Offer};
 use crate::generational_cache::GenerationalCache;
 
-/// Maximum number of origins that are remembered; a forgotten origin asks again.
-const MAX_ORIGINS: usize = 10_000;
-/// Maximum number of realms of an origin whose refusals are remembered.
+/// Maximum number of areas that are remembered; a forgotten area asks again.
+const MAX_AREAS: usize = 10_000;
+/// Maximum number of realms of an area whose refusals are remembered.
 const MAX_REFUSED: usize = 16;
 /// Bytes of a client nonce.
 const NONCE_BYTES: usize = 16;
 
-/// The schemes and challenges of each origin with a login.
+/// The schemes and challenges of the areas with a login.
 #[derive(Debug)]
 pub(crate) struct Logins {
-    origins: Mutex<GenerationalCache<Asked>>,
+    areas: Mutex<GenerationalCache<Asked>>,
     /// Random bytes of this process. They and a count determine each client nonce.
     seed: u64,
     nonces: AtomicU64,
 }
 
-/// The scheme and the challenge of an origin.
+/// The scheme and the challenge of an area.
 #[derive(Debug)]
 struct Asked {
     scheme: Scheme,
@@ -72,7 +72,7 @@ impl Logins {
     /// Returns logins whose client nonces follow from `seed`, which must be random.
     pub(crate) fn new(seed: u64) -> Self {
         Self {
-            origins: Mutex::new(GenerationalCache::new(MAX_ORIGINS, usize::MAX, |_asked| 0)),
+            areas: Mutex::new(GenerationalCache::new(MAX_AREAS, usize::MAX, |_asked| 0)),
             seed,
             nonces: AtomicU64::new(0),
         }
@@ -85,8 +85,8 @@ impl Logins {
         method: &str,
         login: &SecretField,
     ) -> Option<HeaderValue> {
-        let mut origins = self.origins();
-        match origins.get_mut(&url.origin()) {
+        let mut areas = self.areas();
+        match areas.get_mut(&area(url)) {
             None if url.as_url().scheme() == "http" => None,
             None => Some(login.value().clone()),
             Some(asked) => match &mut asked.scheme {
@@ -105,9 +105,9 @@ impl Logins {
         headers: &HeaderMap,
     ) {
         let is_digest = sent.is_some_and(|sent| sent.as_bytes().starts_with(b"Digest "));
-        let (origin, mut origins) = (url.origin(), self.origins());
+        let (area, mut areas) = (area(url), self.areas());
         if status != StatusCode::UNAUTHORIZED {
-            if let Some(asked) = origins.get_mut(&origin)
+            if let Some(asked) = areas.get_mut(&area)
                 && let Scheme::Digest(session) = &mut asked.scheme
             {
                 session.is_accepted |= is_digest;
@@ -117,7 +117,7 @@ impl Logins {
         let Some(offer) = Offer::of(headers) else {
             return;
         };
-        let known = origins.get(&origin);
+        let known = areas.get(&area);
         let is_refused = match &offer {
             Offer::Basic(_) => sent.is_some() && !is_digest,
             Offer::Digest(_) if !is_digest => false,
@@ -138,7 +138,7 @@ impl Logins {
                 is_accepted: false,
             }),
         };
-        origins.insert(origin, Asked { scheme, refused });
+        areas.insert(area, Asked { scheme, refused });
     }
 
     /// Returns true if a refusal asks for a login that the next request sends, and that was not
@@ -150,8 +150,8 @@ impl Logins {
         let Some(offer) = Offer::of(&refusal.headers) else {
             return false;
         };
-        let mut origins = self.origins();
-        let asked = origins.get(&refusal.url.origin());
+        let mut areas = self.areas();
+        let asked = areas.get(&area(&refusal.url));
         asked.is_some_and(|asked| !asked.refused.iter().any(|realm| realm == offer.realm()))
     }
 
@@ -162,9 +162,17 @@ impl Logins {
         HEXLOWER.encode(&nonce.as_ref()[..NONCE_BYTES])
     }
 
-    fn origins(&self) -> MutexGuard<'_, GenerationalCache<Asked>> {
-        self.origins.lock().unwrap_or_else(PoisonError::into_inner)
+    fn areas(&self) -> MutexGuard<'_, GenerationalCache<Asked>> {
+        self.areas.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Returns the area of a URL: its origin, and its first folder. Areas may have realms of their own,
+/// and a challenge of one is no answer in another.
+fn area(url: &PageUrl) -> String {
+    let path = url.as_url().path();
+    let folder = path[1..].find('/').map_or("/", |end| &path[..end + 2]);
+    url.origin() + folder
 }
 
 impl Asked {
