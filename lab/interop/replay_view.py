@@ -31,8 +31,8 @@ from devtools import Browser
 
 HOST = "replay.test"
 PAGES = 100
-# Chromium asks for these without any page.
-OWN = {"accounts.google.com", "clients2.google.com", "www.google.com"}
+# Chromium itself asks hosts of these domains (accounts, updates, components); no page names one.
+OWN = ("google.com", "googleapis.com", "gstatic.com", "gvt1.com")
 
 # Each reaches the trap, or runs, if a browser is not kept from it. {trap} is the trap's URL.
 HOSTILE = [
@@ -215,7 +215,8 @@ def requested(log):
         for place in re.findall(r'"(?:url|host)":"([^"]+)"', event):
             place = urlsplit(place).netloc or place
             # All names lead nowhere, and are written as `~notfound`; the site that asks remains.
-            is_own = place in OWN or place == "~notfound" and re.search(r'anonymization_key":"(null|https://google.com same_site)"', event)
+            host = place.partition(":")[0]
+            is_own = any(host == domain or host.endswith(f".{domain}") for domain in OWN) or place == "~notfound" and re.search(r'anonymization_key":"(null|https://google.com same_site)"', event)
             if not is_own and not re.match("(data|about|chrome)[:-]", place):
                 places.add(place)
     return places

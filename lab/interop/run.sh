@@ -34,10 +34,10 @@ built=$(cargo metadata --format-version 1 --no-deps \
     | python3 -c 'import json, sys; print(json.load(sys.stdin)["target_directory"])')/$built
 crawler=$built/crawler
 
-code=0
+failed=()
 # judge COMMAND…: runs a check; a failure is remembered, and does not stop the others.
 judge() {
-    "$@" || code=1
+    "$@" || failed+=("$*")
 }
 
 . lab/interop/serving.sh
@@ -187,4 +187,10 @@ start manuals "${places[@]}"
 crawl manuals --page-requisites
 finish
 packed manuals
-exit $code
+
+# At the end, too, where the last lines of a long log are what is read first.
+[ ${#failed[@]} = 0 ] && exit
+echo
+echo "### ${#failed[@]} check(s) failed; their findings stand above"
+printf -- '- %s\n' "${failed[@]}"
+exit 1
