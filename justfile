@@ -239,6 +239,12 @@ rendering measurement *args:
     cargo build --release -p crawler --bin crawler
     "$(lab/interop/setup.sh)" lab/rendering/measure.py {{measurement}} {{args}}
 
+# make the pictures of the report, a series and an archived page in docs/images (Chromium, rust-docs)
+screenshots:
+    cargo build --quiet --workspace --bin crawler --example serve
+    "$(lab/interop/setup.sh chromium)" lab/interop/screenshots.py target/interop/pictures \
+        --crawler target/debug/crawler --serve target/debug/examples/serve
+
 # have readers, pywb, wacz, DuckDB and a browser read 10,000 records (docs/measurements/interop.md)
 interop size="full":
     bash lab/interop/run.sh {{size}}

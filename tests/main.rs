@@ -82,6 +82,7 @@ mod discovery {
     mod sitemaps; // sitemaps and feeds
     mod skipped; // URLs that are not visited, and the reasons
     mod spellings; // URLs that are compared by a key and requested as written
+    mod spider; // `--spider`: pages that are only checked
     mod topic; // focused crawls
     mod toy_web; // the toy web, whole
     mod traps; // sites without end

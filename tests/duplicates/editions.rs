@@ -10,9 +10,13 @@ const CHAPTERS: u64 = 6;
 
 /// Returns a chapter: its text is the English one in every edition, but for a sentence.
 fn chapter(number: u64, sentence: &str) -> Reply {
+    chapter_in("en", number, sentence)
+}
+
+fn chapter_in(language: &str, number: u64, sentence: &str) -> Reply {
     let text = prose(number, 800);
     Reply::html(format!(
-        "<html lang=en><head><title>Chapter {number}</title></head><body><h1>Chapter {number}</h1>\
+        "<html lang={language}><head><title>Chapter {number}</title></head><body><h1>Chapter {number}</h1>\
          <p>{text}</p><p>{sentence}</p></body></html>"
     ))
 }
@@ -31,7 +35,8 @@ fn handbook() -> Server {
             Some(("da-DK", "")) => index("da-DK", "<a href=/en-US/>English</a>"),
             Some(("fr-FR", "")) => index("fr-FR", ""),
             Some(("en-US", "")) => index("en-US", "<a href=/nb-NO/>Norsk</a>"),
-            Some(("nb-NO", "")) => index("nb-NO", ""),
+            Some(("nb-NO", "")) => index("nb-NO", "<a href=/de-DE/>Deutsch</a>"),
+            Some(("de-DE", "")) => index("de-DE", ""),
             Some((edition, number)) => match (edition, number.parse()) {
                 ("da-DK", Ok(number)) => chapter(number, "Oversat i dag"),
                 ("fr-FR", Ok(number)) => chapter(number, "Traduit hier"),
@@ -39,6 +44,7 @@ fn handbook() -> Server {
                 ("nb-NO", Ok(number)) => {
                     chapter(number, &format!("Not translated {}", prose(99, 90)))
                 }
+                ("de-DE", Ok(number)) => chapter_in("de", number, "Halb ins Deutsche gebracht"),
                 _ => Reply::status(404),
             },
             None => Reply::status(404),
@@ -66,6 +72,8 @@ fn the_edition_in_the_language_of_its_text_is_the_original_even_if_it_comes_last
         assert_eq!(danish["verdict"], "near-duplicate", "{danish}");
         assert_eq!(danish["duplicate_of"], english["url"]);
         assert_eq!(of("fr-FR")["verdict"], "near-duplicate");
+        // The English edition was marked as contained in the first translation that came after it.
+        assert_eq!(of("de-DE")["verdict"], "unique");
     }
     let verified = crawl.run_command(&["verify", "crawl"]);
     assert_eq!(verified.code, Some(0), "{verified:?}");

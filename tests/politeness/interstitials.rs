@@ -1,6 +1,6 @@
 //! Pages that a server sends in place of a page: block pages, logins, soft 404s.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use serde_json::Value;
 use testkit::{Reply, Server, Site};
@@ -194,4 +194,115 @@ fn a_short_page_with_such_a_title_is_a_page_where_missing_urls_have_status_404()
     let crawl = crawl(&server);
     crawl.complete();
     assert_eq!(fate(&crawl, &server, "/poem").0, "unique");
+}
+
+/// A text of few words, with the number of the request.
+fn notice(text: &str, number: u32) -> Reply {
+    Reply::html(format!("<p>{text} <i>{number}</i>"))
+}
+
+/// The text of a firewall that no marker names was archived as a page, and all later pages were
+/// lost as its duplicates.
+#[test]
+fn a_block_page_without_a_marker_is_known_by_another_page_that_has_its_text_now() {
+    const PAGES: [&str; 24] = [
+        "/1", "/2", "/3", "/4", "/5", "/6", "/7", "/8", "/9", "/10", "/11", "/12", "/13", "/14",
+        "/15", "/16", "/17", "/18", "/19", "/20", "/21", "/22", "/23", "/24",
+    ];
+    let pages = AtomicU32::new(0);
+    let server = Server::spawn_thread(Site::new(move |request| {
+        let path = request.path();
+        if path == "/robots.txt" {
+            return Reply::status(404);
+        }
+        match (pages.fetch_add(1, Ordering::Relaxed), path[1..].parse()) {
+            (number @ 21..23, _) => notice("Our guard has closed the door to you.", number),
+            (_, Ok(number)) => page(number, NONE),
+            (_, Err(_)) => page(0, &PAGES),
+        }
+    }));
+    let crawl = crawl(&server).with(&["--concurrency", "1"]);
+    let summary = crawl.complete();
+    crawl.is_sound();
+    assert_eq!(summary["retries"], 1);
+    for path in PAGES {
+        assert_eq!(fate(&crawl, &server, path).0, "unique", "{path}");
+    }
+    // The page that was blocked, and one that had another text before.
+    let twice = PAGES.map(|path| server.log().count(HOST, path) == 2);
+    assert_eq!(twice.iter().filter(|twice| **twice).count(), 2);
+}
+
+/// Six pages in a row, the last of which links to these.
+fn usual_page(path: &str, links: &[&str]) -> Option<Reply> {
+    match path {
+        "/robots.txt" => Some(Reply::status(404)),
+        "/" => Some(page(0, &["/1"])),
+        "/1" => Some(page(1, &["/2"])),
+        "/2" => Some(page(2, &["/3"])),
+        "/3" => Some(page(3, &["/4"])),
+        "/4" => Some(page(4, &["/5"])),
+        "/5" => Some(page(5, links)),
+        _ => path[1..].parse().ok().map(|number| page(number, NONE)),
+    }
+}
+
+#[test]
+fn a_short_text_that_a_site_has_under_many_urls_is_a_page() {
+    const STUBS: [&str; 6] = ["/s/1", "/s/2", "/s/3", "/s/4", "/s/5", "/s/6"];
+    let server = Server::spawn_thread(Site::new(|request| {
+        let stub = || match STUBS.contains(&request.path()) {
+            true => notice("Nobody has written this page yet.", 7),
+            false => Reply::status(404),
+        };
+        usual_page(request.path(), &STUBS).unwrap_or_else(stub)
+    }));
+    let crawl = crawl(&server).with(&["--concurrency", "1"]);
+    crawl.complete();
+    crawl.is_sound();
+    let mut verdicts = STUBS.map(|path| fate(&crawl, &server, path).0.to_string());
+    verdicts.sort();
+    let [first @ .., last] = &verdicts;
+    assert_eq!(last, "\"unique\"");
+    assert!(first.iter().all(|verdict| verdict == "\"exact-duplicate\""));
+    // robots.txt, the pages, and two requests that decide about the text.
+    assert_eq!(server.log().targets(HOST).len(), 1 + 6 + STUBS.len() + 2);
+}
+
+#[test]
+fn a_short_text_without_links_that_a_server_sends_for_all_other_urls_is_a_soft_404() {
+    const ENDED: [&str; 3] = ["/offers/1", "/offers/2", "/offers/3"];
+    let server = Server::spawn_thread(Site::new(|request| {
+        let other = || notice("This offer of ours has ended.", 7);
+        usual_page(request.path(), &ENDED).unwrap_or_else(other)
+    }));
+    let crawl = crawl(&server).with(&["--concurrency", "1"]);
+    crawl.complete();
+    crawl.is_sound();
+    let reason = "soft-404: the server sends this page for URLs that do not exist";
+    let fates = ENDED.map(|path| fate(&crawl, &server, path));
+    let excluded = fates
+        .iter()
+        .filter(|(verdict, why)| verdict == "excluded" && why == reason);
+    // The first one is not suspicious yet.
+    assert_eq!(excluded.count(), 2, "{fates:?}");
+}
+
+#[test]
+fn a_text_that_three_domains_send_for_all_urls_is_a_block_page() {
+    const HOSTS: [&str; 3] = ["one.test", "two.test", "three.test"];
+    let server = Server::spawn_thread(Site::new(|request| match request.path() {
+        "/robots.txt" => Reply::status(404),
+        _ => notice("This site is closed by order of its keeper.", 7),
+    }));
+    let seeds = HOSTS.map(|host| server.url(host, "/"));
+    let crawl = Crawl::of(&server, &HOSTS)
+        .seeds(&seeds)
+        .with(&["--tries", "1"]);
+    let run = crawl.run();
+    assert!(run.code.is_some_and(|code| code < 2), "{run:?}");
+    crawl.is_sound();
+    let verdicts = seeds.map(|seed| crawl.visit(&seed)["verdict"].take());
+    let blocked = verdicts.iter().filter(|verdict| *verdict == "failed");
+    assert_eq!(blocked.count(), 1, "{verdicts:?}");
 }

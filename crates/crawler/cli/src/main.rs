@@ -9,7 +9,6 @@ mod help;
 mod listener;
 mod log;
 mod log_file;
-mod on_file;
 mod on_finish;
 mod output;
 mod progress;

@@ -19,6 +19,7 @@ use crate::runtime::focus::Focus;
 use crate::runtime::kept_pages::KeptPages;
 use crate::runtime::listing_quota::ListingQuota;
 use crate::runtime::renderer::Renderer;
+use crate::runtime::repeated_texts::RepeatedTexts;
 use crate::runtime::robots_files::RobotsFiles;
 use crate::runtime::shortest_ways::ShortestWays;
 use crate::runtime::soft_not_found::NotFoundPages;
@@ -56,6 +57,8 @@ pub struct CrawlContext {
     pub robots_files: RobotsFiles,
     /// The pages that hosts send for URLs that do not exist.
     pub not_found_pages: NotFoundPages,
+    /// The short texts that recur under the URLs of a host, or on many hosts.
+    pub repeated_texts: RepeatedTexts,
     /// The builder of page signatures.
     pub adaptive_signatures: AdaptiveSignatures,
     /// The topic of a focused crawl; `None` if all pages are equally wanted.

@@ -40,6 +40,7 @@ pub use runtime::focus::{Focus, RECENT_PAGES};
 pub use runtime::kept_pages::KeptPages;
 pub use runtime::listing_quota::ListingQuota;
 pub use runtime::renderer::Renderer;
+pub use runtime::repeated_texts::RepeatedTexts;
 pub use runtime::resuming::{commit_point, open_archive};
 pub use runtime::retry;
 pub use runtime::robots_files::RobotsFiles;

@@ -13,6 +13,7 @@ mod lost_requests;
 pub(crate) mod politeness;
 pub(crate) mod recent_texts;
 pub(crate) mod renderer;
+pub(crate) mod repeated_texts;
 pub(crate) mod resuming;
 pub mod retry;
 pub(crate) mod robots_files;

@@ -3,6 +3,7 @@
 pub(crate) mod permission;
 
 pub(crate) mod conditional;
+pub(crate) mod head_first;
 pub(crate) mod redirects;
 
 pub(crate) mod interstitials;

@@ -276,6 +276,7 @@ impl Machine {
             shortest_ways: ShortestWays::default(),
             robots_files: crawl::RobotsFiles::default(),
             not_found_pages: crawl::NotFoundPages::default(),
+            repeated_texts: crawl::RepeatedTexts::default(),
             adaptive_signatures: AdaptiveSignatures::new(SignatureBuilder::new(
                 Features::default(),
                 HashKey::ZERO,

@@ -45,6 +45,8 @@ pub struct Policy {
     pub archives_interstitials: bool,
     /// Uses of pages that their owners may refuse, so that the pages are not archived.
     pub respected: Usages,
+    /// True if pages are checked by HEAD, and received only for their links.
+    pub spider: bool,
     /// The media types of pages that are archived.
     pub types: TypeFilter,
     /// The languages of pages that are archived.
@@ -80,6 +82,7 @@ impl Policy {
             skip_relations: Relations::NOFOLLOW,
             archives_interstitials: false,
             respected: Usages::default(),
+            spider: false,
             types: TypeFilter::default(),
             languages: LanguageFilter::default(),
             reading,

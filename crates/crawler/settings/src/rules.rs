@@ -82,6 +82,7 @@ pub fn policy(settings: &Settings, canonical: CanonicalForm) -> Policy {
         skip_relations: settings.skip_relations(),
         archives_interstitials: settings.archive_interstitials.is_on(),
         respected: settings.respect_preferences,
+        spider: settings.spider,
         types: settings.types.clone().unwrap_or_default(),
         languages: settings.languages.clone().unwrap_or_default(),
         page_requisites: settings.page_requisites,

@@ -18,8 +18,8 @@ use std::error::Error;
 use std::sync::{Arc, RwLock, RwLockWriteGuard};
 
 use crawl::{
-    ActiveOverrides, CrawlContext, DiskSpace, ListingQuota, NotFoundPages, Renderer, RobotsFiles,
-    ShortestWays, Stop, Telemetry,
+    ActiveOverrides, CrawlContext, DiskSpace, ListingQuota, NotFoundPages, Renderer, RepeatedTexts,
+    RobotsFiles, ShortestWays, Stop, Telemetry,
 };
 use disk::{Disk, ReservedDisk, SystemDisk};
 use journal::DiscoveredUrl;
@@ -276,6 +276,7 @@ impl<'s> Assembly<'s> {
             shortest_ways: ShortestWays::default(),
             robots_files: RobotsFiles::default(),
             not_found_pages: NotFoundPages::default(),
+            repeated_texts: RepeatedTexts::default(),
             adaptive_signatures: adaptive_signatures(&features, key, &state)?,
             focus: focus.transpose()?,
             policy,

@@ -98,8 +98,9 @@ impl Interstitial {
     /// Returns the interstitial page in a response from `url`; `None` for a page. `body` is the
     /// response's body without its content codings.
     ///
-    /// [`InterstitialKind::SoftNotFound`] takes a further request and is never returned. A page
-    /// [replaces](Self::replaces) another only if the request was for another.
+    /// [`InterstitialKind::SoftNotFound`] and block pages without a marker take a further request
+    /// and are never returned. A page [replaces](Self::replaces) another only if the request was
+    /// for another.
     #[must_use]
     pub fn of(
         url: &PageUrl,
@@ -129,6 +130,15 @@ impl Interstitial {
     #[must_use]
     pub fn soft_not_found() -> Self {
         Self::unnamed(InterstitialKind::SoftNotFound)
+    }
+
+    /// Returns a block page that no marker names.
+    #[must_use]
+    pub fn of_unknown_firewall() -> Self {
+        Self {
+            kind: InterstitialKind::Blocked,
+            by: "an unknown firewall".to_owned(),
+        }
     }
 
     const fn unnamed(kind: InterstitialKind) -> Self {

@@ -11,7 +11,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use crawl::{
     ActiveOverrides, AdaptiveSignatures, CrawlContext, DiskSpace, DiskSpaceRules, Focus, Limits,
-    ListingQuota, NotFoundPages, RobotsFiles, ShortestWays, Telemetry,
+    ListingQuota, NotFoundPages, RepeatedTexts, RobotsFiles, ShortestWays, Telemetry,
 };
 use disk::{Disk, SystemDisk};
 use fetch::{Fetch, FetchFailure, Pacer, RobotsCache};
@@ -211,6 +211,7 @@ async fn run(crawl: &EngineCrawl<'_>, state: &Path) -> Result<Vec<SimulatedVisit
         listings: ListingQuota::default(),
         robots_files: RobotsFiles::default(),
         not_found_pages: NotFoundPages::default(),
+        repeated_texts: RepeatedTexts::default(),
         adaptive_signatures: AdaptiveSignatures::new(SignatureBuilder::new(
             Features::default(),
             key,

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use clap::{ArgAction, ArgMatches, Args, Command, FromArgMatches, ValueEnum};
 use messages::CommandError;
 use settings::{Origins, Settings};
+use setup::on_file::FileCommand;
 use setup::secrets::SecretArgs;
 
 use crate::args::serve::{DEFAULT, ListenAddress};
 use crate::log::Verbosity;
-use crate::on_file::FileCommand;
 use crate::output::Format;
 
 /// The last headings of the help. Flags without a heading come first.

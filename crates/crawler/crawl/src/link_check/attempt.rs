@@ -1,19 +1,17 @@
 //! One attempt to check a link: HEAD, or else GET without the body, along its redirects.
-//!
-//! HEAD never makes a link broken: servers answer it with 403, 404, 405 or 501 although GET finds
-//! the page, so GET confirms these answers, and a missing one.
+//! [`head_first`] says when GET follows.
 
 use fetch::{FetchFailure, RequestContent, RequestMethod, RobotsError};
 use http::{HeaderMap, HeaderValue};
 use journal::{CheckMethod, LinkCheck, LinkHop, LinkVerdict, Reason, StoreFault};
-use requests::{Consequence, FailureKind};
+use requests::Consequence;
 use web::{Exchange, OutOfScope, PageUrl, Timestamp, Validators};
 
 use super::LinkTarget;
 use crate::context::CrawlContext;
 use crate::runtime::politeness;
 use crate::steps::permission::{self, Permission, RobotsOutage};
-use crate::steps::redirects;
+use crate::steps::{head_first, redirects};
 
 /// The result of an attempt.
 pub(super) enum Attempt {
@@ -208,20 +206,7 @@ async fn request_link(
     url: &PageUrl,
 ) -> Result<(CheckMethod, Result<Exchange, FetchFailure>), StoreFault> {
     let head = request(context, url, RequestMethod::Head).await?;
-    let is_doubtful = match &head {
-        Ok(exchange) => {
-            exchange.status == 403 || LinkVerdict::of_status(exchange.status) == LinkVerdict::Broken
-        }
-        Err(failure) => matches!(
-            failure.kind(),
-            FailureKind::Timeout
-                | FailureKind::TooSlow
-                | FailureKind::Disconnected
-                | FailureKind::Protocol
-                | FailureKind::HeadersTooLarge
-        ),
-    };
-    match is_doubtful {
+    match head_first::may_differ_for_get(&head) {
         true => {
             let get = request(context, url, RequestMethod::Get).await?;
             Ok((CheckMethod::Get, get))

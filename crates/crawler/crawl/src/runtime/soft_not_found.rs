@@ -4,16 +4,17 @@ use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use lru::LruCache;
-use neardup::Shingles;
 use tokio::sync::OnceCell;
 use web::Host;
+
+use crate::runtime::repeated_texts::ShortText;
 
 /// Maximum number of hosts that are remembered. A forgotten host gets another request.
 const MAX_HOSTS: NonZeroUsize = NonZeroUsize::new(10_000).expect("it is not zero");
 
-/// Words of such a page; `None` if the host responds with an error status. The first visit that
-/// needs them sends the request, and later visits wait for its response.
-pub(crate) type NotFoundPage = Arc<OnceCell<Option<Shingles>>>;
+/// The text of such a page; `None` if the host responds with an error status or a long page. The
+/// first visit that needs it sends the request, and later visits wait for its response.
+pub(crate) type NotFoundPage = Arc<OnceCell<Option<ShortText>>>;
 
 /// The pages for URLs that do not exist, by host.
 #[derive(Debug)]

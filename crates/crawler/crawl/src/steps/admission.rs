@@ -287,8 +287,13 @@ async fn admit_by_content(
     let retention_rule = retention_rule::of(context, lease, exchange, reading, original);
     let policy = &context.policy;
     if retention_rule == Some(RetentionRule::Edition) {
+        let is_edition_too = match &compared {
+            Some(compared) => by_texts::has_edition_as_original(context, compared, original).await,
+            None => false,
+        };
+        let contained = (!is_edition_too).then(|| original.page.final_url.clone());
         return Ok(Admission {
-            contains: vec![original.page.final_url.clone()],
+            contains: contained.into_iter().collect(),
             compared,
             ..Admission::outweighing(original, RetentionRule::Edition, following)
         });

@@ -153,6 +153,23 @@ fn is_edition(page: &ComparedText, other: &ComparedText) -> bool {
     language.any(|language| retention_rule::is_edition_in(language, page_url, other_url))
 }
 
+/// Returns true if the original of a page is the edition in the language of its text, so that it
+/// stays one although the page is another such edition: half of a translation may be untranslated.
+pub(crate) async fn has_edition_as_original(
+    context: &Arc<CrawlContext>,
+    Compared { page, .. }: &Compared,
+    original: &Original,
+) -> bool {
+    let Some(kept) = &context.kept_pages else {
+        return false;
+    };
+    let other = match kept.of(original.page.final_url.key()) {
+        Some(other) => read(context, other).await,
+        None => None,
+    };
+    other.is_some_and(|other| is_edition(&other, page))
+}
+
 /// Returns the reason to keep a page although its signature is like the original's; `None` if the
 /// texts do not distinguish them.
 pub(crate) async fn distinct(

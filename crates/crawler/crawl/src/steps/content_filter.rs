@@ -1,4 +1,4 @@
-//! Pages that the user does not want, by media type or language.
+//! Pages that the user does not want, by media type or language, or not at all (`--spider`).
 //!
 //! Such a page is counted as excluded and not archived; its links are still followed, or `--types
 //! application/pdf` would not reach any page. So pages with links are received whole, and the body
@@ -9,13 +9,16 @@
 
 use http::HeaderMap;
 use journal::{Reason, VisitRecord};
-use policy::Policy;
+use policy::{Policy, Requisites};
 use store::Lease;
 use web::Exchange;
 
 use crate::context::CrawlContext;
 use crate::steps::listings;
 use crate::steps::reading::Reading;
+
+/// The reason of a page that `--spider` has checked.
+const ONLY_CHECKED: &str = "--spider only checks it";
 
 /// Returns true if the body of a response is needed: the page is wanted, or may have links.
 pub(crate) fn wants_body(
@@ -24,14 +27,20 @@ pub(crate) fn wants_body(
     status: u16,
     headers: &HeaderMap,
 ) -> bool {
-    if !(200..300).contains(&status) || is_beyond(context, lease) {
+    let checks_only = context.policy.spider;
+    let is_needed = match checks_only {
+        true => listings::is_known_sitemap(context, lease),
+        false => is_beyond(context, lease),
+    };
+    if !(200..300).contains(&status) || is_needed {
         return true;
     }
     let Some(field) = web::content_type(headers) else {
         return true;
     };
     let essence = web::essence(&field);
-    context.policy.types.admits(&essence) || may_have_links(&essence)
+    let is_wanted = !checks_only && context.policy.types.admits(&essence);
+    is_wanted || may_have_links(&essence)
 }
 
 /// Returns the rule that excludes a page after reading, if there is one.
@@ -41,6 +50,9 @@ pub(crate) fn excluded(
     exchange: &Exchange,
     reading: &Reading,
 ) -> Option<Reason> {
+    if is_only_checked(context, lease, exchange) {
+        return Some(Reason::said(ONLY_CHECKED));
+    }
     if is_beyond(context, lease) || reading.listing.is_some() {
         return None;
     }
@@ -64,14 +76,31 @@ pub(crate) fn excluded(
 
 /// Returns true if this filter excluded the page of a visit record, and would by `policy`.
 pub(crate) fn excluded_by(policy: &Policy, visit: &VisitRecord) -> bool {
+    let (essence, language) = (visit.content_type.as_deref(), visit.language.as_deref());
+    if visit.reason == Some(Reason::said(ONLY_CHECKED)) {
+        let has_links = essence.is_none_or(may_have_links);
+        return policy.spider && !(has_links && reads_on(policy, visit.depth));
+    }
     let is_ours = matches!(
         visit.reason,
         Some(Reason::Type { .. } | Reason::Language { .. })
     );
-    let (essence, language) = (visit.content_type.as_deref(), visit.language.as_deref());
     let admits_type = essence.is_none_or(|essence| policy.types.admits(essence));
     let admits_language = language.is_none_or(|language| policy.languages.admits(language));
     is_ours && !(admits_type && admits_language)
+}
+
+/// Returns true if the links or the requisites of a page at this depth are followed.
+pub(crate) fn reads_on(policy: &Policy, depth: u32) -> bool {
+    !policy.depth.end_at(depth) || policy.page_requisites != Requisites::Off
+}
+
+/// Returns true if the body of a page was not requested, or not received, because pages are only
+/// checked.
+fn is_only_checked(context: &CrawlContext, lease: &Lease, exchange: &Exchange) -> bool {
+    let is_head = exchange.request_head.starts_with(b"HEAD ");
+    let has_body = || wants_body(context, lease, exchange.status, &exchange.headers);
+    context.policy.spider && (is_head || !has_body())
 }
 
 /// Returns true if no filter applies to this visit.

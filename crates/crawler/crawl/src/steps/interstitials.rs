@@ -1,38 +1,23 @@
 //! Interstitial pages: block pages are visited again later, and the others are excluded.
 //!
-//! Firewalls ([`Interstitial`]) are known by their markers. A page that says that it was not found,
-//! with the status of a page, is compared with the response to a URL that cannot exist (soft 404;
-//! Bar-Yossef et al., WWW 2004, section 3). One such request per host and session is enough, and
-//! hosts without such pages get none.
+//! Most are known by their markers ([`Interstitial`]); [`unmarked`] finds others by requests.
 //!
 //! Invariant: pages are never compared with an interstitial page, and its links are not followed.
 
+mod unmarked;
+
 use std::sync::Arc;
 
-use ::reading::page_text;
-use fetch::RequestContent;
-use http::HeaderMap;
 use journal::{Reason, StoreFault};
-use neardup::{HashKey, NormalText, Shingles, Width};
 use store::Lease;
-use web::{
-    CanonicalForm, Document, Exchange, Interstitial, InterstitialKind, Media, Timestamp, Validators,
-};
+use web::{Exchange, Interstitial, InterstitialKind, Timestamp};
 
 use crate::context::CrawlContext;
 use crate::fault::Fault;
 use crate::runtime::retry::{Decision, VisitFailure};
 use crate::runtime::{blocks, politeness};
-use crate::steps::permission::{self, Permission};
-use crate::steps::reading::{self, Kind, Reading};
+use crate::steps::reading::Reading;
 use crate::steps::redirects::FailedAttempt;
-
-/// Minimum share of words that two pages of a server for missing URLs have in common. They may name
-/// the URL.
-const SAME_WORDS: f64 = 0.8;
-
-/// The path of a page that does not exist, readable for an owner who finds it in a log.
-const NOWHERE: &str = "/no-such-page-7f3a9c51d0e84b26";
 
 /// Returns the reading with the interstitial page that it is, if any; or a failed attempt if that
 /// is a block page and another visit may bring the page. Requisites are parts of a page: a frame
@@ -49,16 +34,14 @@ pub(crate) async fn judge(
     let is_page = lease.discovered().requisite == 0;
     let replaces = |found: &Interstitial| is_page && found.replaces(lease.url(), &page.url);
     reading.interstitial = reading.interstitial.filter(replaces);
-    match &reading.interstitial {
-        None if is_soft_not_found(context, lease, page, &reading).await? => {
-            reading.interstitial = Some(Interstitial::soft_not_found());
-        }
-        Some(found) if found.kind == InterstitialKind::Blocked => {
-            if let Some(failed) = blocked(context, lease, page, found).await? {
-                return Ok(Err(failed));
-            }
-        }
-        _ => {}
+    if is_page && reading.interstitial.is_none() {
+        reading.interstitial = unmarked::find(context, lease, page, &reading).await?;
+    }
+    if let Some(found) = &reading.interstitial
+        && found.kind == InterstitialKind::Blocked
+        && let Some(failed) = blocked(context, lease, page, found).await?
+    {
+        return Ok(Err(failed));
     }
     Ok(Ok(reading))
 }
@@ -85,71 +68,4 @@ async fn blocked(
         reason,
         until: Timestamp::default(),
     }))
-}
-
-/// Returns true if the server sends this page for URLs that do not exist.
-async fn is_soft_not_found(
-    context: &Arc<CrawlContext>,
-    lease: &Lease,
-    page: &Exchange,
-    reading: &Reading,
-) -> Result<bool, Fault> {
-    let is_page = lease.discovered().requisite == 0 && reading.listing.is_none();
-    let document = reading.document.as_ref();
-    let Some(document) = document.filter(|document| is_page && web::says_not_found(document))
-    else {
-        return Ok(false);
-    };
-    let not_found = context.not_found_pages.of_host(&page.url.host());
-    let request = || request_not_found(context, lease, page);
-    let not_found = not_found.get_or_try_init(request).await?;
-    let words = words_of(document);
-    Ok(match (not_found, words) {
-        (Some(missing), Some(words)) => missing.resemblance(&words) >= SAME_WORDS,
-        _ => false,
-    })
-}
-
-/// Requests a URL of the host that cannot exist. Returns the words of the response; `None` if it
-/// has an error status, or if robots.txt forbids the request.
-async fn request_not_found(
-    context: &Arc<CrawlContext>,
-    lease: &Lease,
-    page: &Exchange,
-) -> Result<Option<Shingles>, Fault> {
-    let Ok(url) = page.url.join(NOWHERE, &CanonicalForm::keep_all()) else {
-        return Ok(None);
-    };
-    let permission = permission::check_hop(context, lease, &url).await?;
-    if !matches!(permission, Permission::Granted(_)) {
-        return Ok(None);
-    }
-    let wants_body = |_status, _headers: &HeaderMap| true;
-    let (unconditional, content) = (Validators::default(), RequestContent::default());
-    let host = lease.url().host();
-    let request = politeness::request(
-        context,
-        Some(&host),
-        &url,
-        &unconditional,
-        &content,
-        &wants_body,
-    );
-    let Ok(response) = request.await? else {
-        return Ok(None);
-    };
-    if !(200..300).contains(&response.status) {
-        return Ok(None);
-    }
-    let reading = reading::read_as_received(context, &response, Kind::Page).await?;
-    let document = reading
-        .document
-        .filter(|document| document.media == Media::Html);
-    Ok(document.as_ref().and_then(words_of))
-}
-
-/// Returns the words of a page.
-fn words_of(document: &Document) -> Option<Shingles> {
-    let text = NormalText::of(page_text(document, false).text);
-    Some(Shingles::of(&text, Width::new(1).ok()?, HashKey::ZERO))
 }

@@ -15,7 +15,7 @@
 use std::io;
 use std::sync::Arc;
 
-use fetch::FetchFailure;
+use fetch::{FetchFailure, RequestContent, RequestMethod};
 use http::header::{SET_COOKIE, WWW_AUTHENTICATE};
 use http::{HeaderMap, HeaderValue};
 use journal::{DiscoveredUrl, Page, Reason, StoreFault};
@@ -33,7 +33,7 @@ use crate::runtime::retry::{self, Decision, VisitFailure};
 use crate::runtime::seed_reports::MovedScope;
 use crate::runtime::{blocks, politeness};
 use crate::steps::permission::{self, Permission, RobotsOutage};
-use crate::steps::{conditional, content_filter, listings, requisites, seed_moves};
+use crate::steps::{conditional, content_filter, head_first, listings, requisites, seed_moves};
 
 /// The requests from a leased URL to its page.
 #[derive(Default)]
@@ -251,7 +251,7 @@ pub(crate) async fn follow(
 ) -> Result<RedirectChain, Fault> {
     let mut chain = RedirectChain::default();
     let mut is_own = true;
-    let mut archived = match url == *lease.url() {
+    let mut archived = match url == *lease.url() && !context.policy.spider {
         true => conditional::archived(context, &url).await,
         false => None,
     };
@@ -313,7 +313,7 @@ pub(crate) async fn follow(
     }
 }
 
-/// Requests one hop when its host is ready.
+/// Requests one hop when its host is ready: by HEAD first, if pages are checked.
 async fn request(
     context: &CrawlContext,
     lease: &Lease,
@@ -324,10 +324,20 @@ async fn request(
     let wants_body =
         |status, headers: &HeaderMap| content_filter::wants_body(context, lease, status, headers);
     let known = validators.unwrap_or(&unconditional);
-    let content = requisites::fields(lease.discovered(), url).into();
     let leased = lease.url().host();
-    let request = politeness::request(context, Some(&leased), url, known, &content, &wants_body);
-    let outcome = request.await?;
+    let request = async |method| {
+        let fields = requisites::fields(lease.discovered(), url);
+        let content = RequestContent { fields, method };
+        politeness::request(context, Some(&leased), url, known, &content, &wants_body).await
+    };
+    let checked = match context.policy.spider {
+        true => Some(request(RequestMethod::Head).await?),
+        false => None,
+    };
+    let outcome = match checked.filter(|outcome| head_first::settles(context, lease, outcome)) {
+        Some(outcome) => outcome,
+        None => request(RequestMethod::Get).await?,
+    };
     if let Ok(exchange) = &outcome
         && (200..300).contains(&exchange.status)
         && FetchFailure::of_incomplete(exchange).is_none()
@@ -406,7 +416,7 @@ fn incomplete(context: &CrawlContext, lease: &Lease, page: &Exchange) -> Option<
 
 /// Returns true if the response is a page to read: 200 to 299 (RFC 9110 section 15.3), and a
 /// redirect that names no target (section 15.4: its content has the links).
-fn is_document(response: &Exchange) -> bool {
+pub(crate) fn is_document(response: &Exchange) -> bool {
     match response.status {
         200..300 => true,
         NOT_MODIFIED => false,

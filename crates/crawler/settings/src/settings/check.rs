@@ -169,6 +169,10 @@ impl Settings {
             let remedy = format!("give --render shells or --render all, or --{option}=false");
             return Err(usage(what).with_remedy(remedy));
         }
+        if self.spider && self.renders() {
+            let what = "--spider and --render exclude each other: checked pages are not rendered";
+            return Err(usage(what).with_remedy("omit one of the two options"));
+        }
         Ok(())
     }
 }

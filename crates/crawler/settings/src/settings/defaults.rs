@@ -54,6 +54,7 @@ impl Default for Settings {
             sitemap_to: None,
             feeds: Switch::On,
             check_links: false,
+            spider: false,
             max_pages: None,
             max_depth: None,
             max_time: None,

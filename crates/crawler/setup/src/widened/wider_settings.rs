@@ -86,6 +86,7 @@ fn of_visits(from: &Settings, to: &Settings) -> Vec<(&'static str, bool)> {
         ),
         ("--max-redirects", to.max_redirects > from.max_redirects),
         ("--cookies", sends_cookies(to) && !sends_cookies(from)),
+        ("--spider=false", from.spider && !to.spider),
         ("--types", from.types.is_some() && to.types != from.types),
         (
             "--languages",
@@ -183,6 +184,7 @@ mod tests {
         let less = with(|one| one.exclude = vec!["/b".to_owned()]);
         let only = with(|one| one.include = vec!["/c".to_owned()]);
         let shown = with(|one| one.page_requisites = Requisites::Scope);
+        let checked = with(|one| one.spider = true);
         let far = with(|one| one.max_redirects += 1);
         let known = with(|one| one.cookies = CookieKeeping::Session);
         let whole = with(|one| one.drop_parameters.clear());
@@ -220,6 +222,8 @@ mod tests {
             (&plain, &only, &[]),
             (&plain, &shown, &["--page-requisites"]),
             (&shown, &plain, &[]),
+            (&checked, &plain, &["--spider=false"]),
+            (&plain, &checked, &[]),
             (&plain, &far, &["--max-redirects"]),
             (&far, &plain, &[]),
             (&plain, &known, &["--cookies"]),

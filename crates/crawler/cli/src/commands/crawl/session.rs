@@ -15,6 +15,7 @@ use settings::{Settings, crawl_directory, machine, rules};
 use setup::assembly::{self, AssembledCrawl, Components};
 use setup::control::ControlWatch;
 use setup::membership::Node;
+use setup::on_file::OnFile;
 use setup::secrets::{self, GivenSecrets};
 use setup::session_clock::SessionClock;
 use shared_store::Session as NodeSession;
@@ -31,7 +32,6 @@ use super::served_dashboard::ServedDashboard;
 use crate::args::RunArgs;
 use crate::commands::serve;
 use crate::log_file::LostLines;
-use crate::on_file::OnFile;
 use crate::terminal::is_seen;
 use crate::{log, progress, seed_news};
 

@@ -36,7 +36,7 @@ const HEADER: &str = "crawler-handed-over 1";
 
 /// The words of a command.
 #[derive(Clone, Debug)]
-pub(crate) struct FileCommand(Vec<String>);
+pub struct FileCommand(Vec<String>);
 
 impl FromStr for FileCommand {
     type Err = String;
@@ -67,14 +67,14 @@ impl FileCommand {
 
 /// A running hand-over of the files of a crawl. Dropping it hands over the remaining files, and
 /// files whose command failed, and waits for the end.
-pub(crate) struct OnFile(Option<(SyncSender<()>, JoinHandle<()>)>);
+pub struct OnFile(Option<(SyncSender<()>, JoinHandle<()>)>);
 
 impl OnFile {
     /// Begins to hand over the files of the crawl in `out`, which this process has locked.
     ///
     /// # Errors
     /// The list of an earlier session cannot be read.
-    pub(crate) fn begin(command: FileCommand, out: &Path) -> Result<Self, CommandError> {
+    pub fn begin(command: FileCommand, out: &Path) -> Result<Self, CommandError> {
         let out = std::path::absolute(out).map_err(|error| fault(&error))?;
         let mut hand_over = HandOver {
             command,
