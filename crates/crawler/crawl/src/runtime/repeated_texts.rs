@@ -6,7 +6,7 @@
 //! and `steps/interstitials/unmarked.rs` requests another URL to decide. Pages with links to their
 //! host are never suspicious: those of a site have some, and those of a firewall have none.
 //!
-//! Invariant: a host gets at most [`MAX_REQUESTS`] such requests in a session. The decision on a
+//! Invariant: a host gets at most [`MAX_SUSPICIONS`] such requests in a session. The decision on a
 //! text of a host holds until the session ends.
 
 use std::num::NonZeroUsize;
