@@ -164,7 +164,18 @@ impl Weighed {
             || differences.theirs == 0
                 && has_more(&parts.only_page, self.ours, &parts.only_original);
         let is_short_edit = is_edited && !is_part && shared < MIN_EDITED;
-        if differences.replaced > 0 || is_short_edit {
+        // Most of a page does not change by itself: its text is not what a site picks at random.
+        let in_changing_places = |left: &[Left<'_>]| {
+            let of_content = left
+                .iter()
+                .filter(|left| left.block.is_main && !left.is_frame);
+            let changing = of_content.filter(|left| is_changing(left.place));
+            changing.map(|left| left.block.words).sum::<usize>()
+        };
+        let changing =
+            [&parts.only_page, &parts.only_original].map(|left| in_changing_places(left));
+        let has_changed = changing.into_iter().any(|words| words > shared);
+        if differences.replaced > 0 || is_short_edit || has_changed {
             return Outcome::Undecided;
         }
         if shared < MIN_SHARED {
@@ -198,8 +209,7 @@ impl Weighed {
         }
         // A view has the whole prose, without the boilerplate. A page is another edition if a part
         // is missing in the middle, if words are missing in sentences, or if it is part of a page
-        // without boilerplate. A list may be shown without the texts of its items. page without
-        // boilerplate. A list may be shown without the texts of its items.
+        // without boilerplate. A list may be shown without the texts of its items.
         let is_whole = |more: &[Left<'_>], in_sentences: usize, has_frame: bool| {
             let within = more
                 .iter()

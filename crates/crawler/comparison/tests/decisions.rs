@@ -402,6 +402,65 @@ fn one_text_in_the_frames_of_two_editions_is_a_repeat() {
     assert_eq!(decision(&german, &french).outcome, Outcome::Repeat);
 }
 
+/// The foreword of a handbook was lost as a repeat of its preface: they have one title, and the
+/// paragraphs after it in other editions had taught that the place behind it changes.
+#[test]
+fn a_page_whose_text_is_in_a_changing_place_is_no_repeat() {
+    let bar = "Read the handbook as a book or search it for a word.";
+    let of = |heading: &str, text: &str| plain(heading, &format!("{bar}\n{text}"));
+    let sayings = [
+        "A stitch in time saves nine.",
+        "Still waters run deep.",
+        "All roads lead to Rome.",
+    ];
+    let contents = [
+        "harbour", "meadow", "railway", "orchard", "quarry", "castle", "market", "chapel", "forest",
+    ];
+    let saying = |content: &str, saying: &str| {
+        let article = ARTICLE.replace("bridge", content).replace("ferry", content);
+        plain(
+            &format!("The {content}"),
+            &format!("{article}\n{bar}\n{saying}"),
+        )
+    };
+    let pages = |content: &str| sayings.map(|text| saying(content, text));
+    let mut frame = HostFrame::default();
+    for content in contents {
+        frame.learn(&saying(content, ""));
+    }
+    for content in contents {
+        let [one, other, _] = pages(content);
+        let frames = Frames {
+            page: Some(&frame),
+            original: Some(&frame),
+            common: None,
+        };
+        let decision = decide(&one, &other, frames, false);
+        frame.learn_changes(&decision.changes, one.content());
+    }
+    assert_eq!(frame.changing_places(), 1);
+    let frames = Frames {
+        page: Some(&frame),
+        original: Some(&frame),
+        common: None,
+    };
+    let [one, other] = ["bridge", "abbey"].map(|content| {
+        of(
+            "Preface",
+            &ARTICLE.replace("bridge", content).replace('t', content),
+        )
+    });
+    assert_eq!(
+        decide(&one, &other, frames, false).outcome,
+        Outcome::Undecided
+    );
+    let [first, .., last] = pages("abbey");
+    assert_eq!(
+        decide(&first, &last, frames, false).outcome,
+        Outcome::Repeat
+    );
+}
+
 /// A counter is learned from pairs of three contents, and not from one page in three states.
 #[test]
 fn a_number_that_changes_by_itself_is_learned_from_three_contents() {
