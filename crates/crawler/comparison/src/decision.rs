@@ -174,7 +174,8 @@ impl Weighed {
         };
         let changing =
             [&parts.only_page, &parts.only_original].map(|left| in_changing_places(left));
-        let has_changed = changing.into_iter().any(|words| words > shared);
+        let shared_main = parts.shared_main + differences.shared;
+        let has_changed = changing.into_iter().any(|words| words > shared_main);
         if differences.replaced > 0 || is_short_edit || has_changed {
             return Outcome::Undecided;
         }

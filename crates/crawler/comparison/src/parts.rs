@@ -36,6 +36,8 @@ pub(crate) struct Left<'a> {
 pub(crate) struct Parts<'a> {
     /// Words of blocks that both pages have, outside the boilerplate.
     pub(crate) shared: usize,
+    /// Words of blocks of the main content that both pages have, with the boilerplate.
+    pub(crate) shared_main: usize,
     /// Part of `shared` that is in long blocks.
     pub(crate) shared_long: usize,
     /// True if the page has blocks of the boilerplate, or no boilerplate is known.
@@ -117,6 +119,9 @@ impl<'a> Parts<'a> {
         self.places.extend(left.place.filter(|_| !left.is_frame));
         self.numbered
             .extend(left.block.has_values().then_some(left.block));
+        if left.block.is_main {
+            self.shared_main += left.block.words;
+        }
         if !left.is_constant {
             let words = left.block.words;
             self.shared += words;
