@@ -193,6 +193,11 @@ real-sites *args:
 pdfs *args:
     lab/evaluation/pdfs.py {{args}}
 
+# crawl a handbook in 26 languages, and judge the verdicts (docs/measurements/editions.md)
+editions dir="target/editions":
+    cargo build --release --workspace --bin crawler --example serve
+    lab/evaluation/editions.py {{dir}} target/release/crawler target/release/examples/serve
+
 # kill -9 a crawl at 200 random moments, each followed by a restart
 kill kills="200":
     KILLS={{kills}} KILL_SEED={{seed}} cargo test -p crawler --test crawler -- kill:: --nocapture
