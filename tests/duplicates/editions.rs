@@ -16,8 +16,8 @@ fn chapter(number: u64, sentence: &str) -> Reply {
 fn chapter_in(language: &str, number: u64, sentence: &str) -> Reply {
     let text = prose(number, 800);
     Reply::html(format!(
-        "<html lang={language}><head><title>Chapter {number}</title></head><body><h1>Chapter {number}</h1>\
-         <p>{text}</p><p>{sentence}</p></body></html>"
+        "<html lang={language}><head><title>Chapter {number}</title></head>\
+         <body><h1>Chapter {number}</h1><p>{text}</p><p>{sentence}</p></body></html>"
     ))
 }
 

@@ -199,8 +199,8 @@ pub struct Settings {
     /// targets are not archived. A finished crawl can be continued with it
     #[arg(long, help_heading = "Discovery")]
     pub check_links: bool,
-    /// Check pages instead of archiving them: HEAD is sent first, and GET only for pages whose links
-    /// are followed, which are archived. With --max-depth 0, HEAD alone. Broken links are in the
+    /// Check pages instead of archiving them: HEAD is sent first, and GET for pages whose links are
+    /// followed; these are archived. With --max-depth 0, HEAD alone. Broken links are in the
     /// summary, the audit and the report; the same crawl without --spider archives the rest
     #[arg(long, help_heading = "Discovery")]
     pub spider: bool,

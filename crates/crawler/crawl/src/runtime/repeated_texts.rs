@@ -20,7 +20,7 @@ use web::{Host, PageUrl};
 /// Maximum length of a short text in bytes.
 const MAX_TEXT: usize = 3_000;
 /// Number of different words of a suspicious text.
-const WORDS: RangeInclusive<usize> = 4..=100;
+const WORDS: RangeInclusive<usize> = 4..=60;
 /// Minimum resemblance of two texts that count as the same.
 const SAME_WORDS: f64 = 0.8;
 /// Number of usual pages after which a short text is suspicious that comes twice in a row, and

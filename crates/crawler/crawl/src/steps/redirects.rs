@@ -416,7 +416,7 @@ fn incomplete(context: &CrawlContext, lease: &Lease, page: &Exchange) -> Option<
 
 /// Returns true if the response is a page to read: 200 to 299 (RFC 9110 section 15.3), and a
 /// redirect that names no target (section 15.4: its content has the links).
-pub(crate) fn is_document(response: &Exchange) -> bool {
+fn is_document(response: &Exchange) -> bool {
     match response.status {
         200..300 => true,
         NOT_MODIFIED => false,
