@@ -233,7 +233,7 @@ fn a_block_page_without_a_marker_is_known_by_another_page_that_has_its_text_now(
     assert_eq!(twice.iter().filter(|twice| **twice).count(), 2);
 }
 
-/// Six pages in a row, the last of which links to these.
+/// Returns one of six pages, each of which links to the next. The last one has these links.
 fn usual_page(path: &str, links: &[&str]) -> Option<Reply> {
     match path {
         "/robots.txt" => Some(Reply::status(404)),

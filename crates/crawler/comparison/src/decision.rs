@@ -164,19 +164,8 @@ impl Weighed {
             || differences.theirs == 0
                 && has_more(&parts.only_page, self.ours, &parts.only_original);
         let is_short_edit = is_edited && !is_part && shared < MIN_EDITED;
-        // Most of a page does not change by itself: its text is not what a site picks at random.
-        let in_changing_places = |left: &[Left<'_>]| {
-            let of_content = left
-                .iter()
-                .filter(|left| left.block.is_main && !left.is_frame);
-            let changing = of_content.filter(|left| is_changing(left.place));
-            changing.map(|left| left.block.words).sum::<usize>()
-        };
-        let changing =
-            [&parts.only_page, &parts.only_original].map(|left| in_changing_places(left));
-        let shared_main = parts.shared_main + differences.shared;
-        let has_changed = changing.into_iter().any(|words| words > shared_main);
-        if differences.replaced > 0 || is_short_edit || has_changed {
+        let changes_mostly = changes_mostly(parts, differences, is_changing);
+        if differences.replaced > 0 || is_short_edit || changes_mostly {
             return Outcome::Undecided;
         }
         if shared < MIN_SHARED {
@@ -236,6 +225,24 @@ impl Weighed {
             _ => Outcome::Undecided,
         }
     }
+}
+
+/// Returns true if a page has more main content in places that change on their own than it shares
+/// with the other page. Changing content is a small part of a page, so these places were learned
+/// wrongly for it.
+fn changes_mostly(
+    parts: &Parts<'_>,
+    differences: &Differences<'_>,
+    is_changing: &impl Fn(Option<u64>) -> bool,
+) -> bool {
+    let shared = parts.shared_main + differences.shared;
+    [&parts.only_page, &parts.only_original].iter().any(|left| {
+        let content = left
+            .iter()
+            .filter(|left| left.block.is_main && !left.is_frame);
+        let changing = content.filter(|left| is_changing(left.place));
+        changing.map(|left| left.block.words).sum::<usize>() > shared
+    })
 }
 
 /// Returns what the pair shows about places, if the pages are otherwise equal.

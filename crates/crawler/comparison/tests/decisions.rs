@@ -33,6 +33,15 @@ fn decision(one: &ComparedPage, other: &ComparedPage) -> Decision {
     decide(one, other, Frames::default(), false)
 }
 
+/// Returns the boilerplate for two pages of one host.
+fn of_one_host(frame: &HostFrame) -> Frames<'_> {
+    Frames {
+        page: Some(frame),
+        original: Some(frame),
+        common: None,
+    }
+}
+
 fn reason(one: &ComparedPage, other: &ComparedPage) -> Option<Reason> {
     let (there, back) = (decision(one, other), decision(other, one));
     assert_eq!(there.outcome, back.outcome);
@@ -104,11 +113,7 @@ fn a_paragraph_that_is_edited_in_each_article_does_not_change_by_itself() {
     ];
     for content in contents {
         let (page, older) = (of(content, edits[0]), of(content, edits[1]));
-        let frames = Frames {
-            page: Some(&frame),
-            original: Some(&frame),
-            common: None,
-        };
+        let frames = of_one_host(&frame);
         let decision = decide(&page, &older, frames, false);
         assert_ne!(decision.outcome, Outcome::Repeat, "{content}");
         frame.learn_changes(&decision.changes, page.content());
@@ -301,11 +306,7 @@ fn a_part_of_a_page_without_a_frame_is_no_view_of_it() {
         plain("Disks", &format!("{ARTICLE}\n{section}")),
     );
     let frame = HostFrame::default();
-    let frames = Frames {
-        page: Some(&frame),
-        original: Some(&frame),
-        common: None,
-    };
+    let frames = of_one_host(&frame);
     assert_eq!(
         decide(&part, &whole, frames, false).outcome,
         Outcome::Undecided
@@ -430,20 +431,12 @@ fn a_page_whose_text_is_in_a_changing_place_is_no_repeat() {
     }
     for content in contents {
         let [one, other, _] = pages(content);
-        let frames = Frames {
-            page: Some(&frame),
-            original: Some(&frame),
-            common: None,
-        };
+        let frames = of_one_host(&frame);
         let decision = decide(&one, &other, frames, false);
         frame.learn_changes(&decision.changes, one.content());
     }
     assert_eq!(frame.changing_places(), 1);
-    let frames = Frames {
-        page: Some(&frame),
-        original: Some(&frame),
-        common: None,
-    };
+    let frames = of_one_host(&frame);
     let [one, other] = ["bridge", "abbey"].map(|content| {
         of(
             "Preface",
@@ -474,11 +467,7 @@ fn a_number_that_changes_by_itself_is_learned_from_three_contents() {
     };
     let mut frame = HostFrame::default();
     let decided = |frame: &HostFrame, content, seen| {
-        let frames = Frames {
-            page: Some(frame),
-            original: Some(frame),
-            common: None,
-        };
+        let frames = of_one_host(frame);
         decide(&of(content, seen), &of(content, 4_711), frames, false)
     };
     for seen in 0..9 {
@@ -563,21 +552,13 @@ fn a_number_that_changes_by_itself_is_learned_from_views_with_more_on_one_side()
     let mut frame = HostFrame::default();
     let contents = ["harbour", "meadow", "railway", "orchard", "quarry"];
     for (content, seen) in contents.into_iter().zip(1..) {
-        let frames = Frames {
-            page: Some(&frame),
-            original: Some(&frame),
-            common: None,
-        };
+        let frames = of_one_host(&frame);
         let one = of(content, seen, "");
         let decision = decide(&one, &of(content, 4_711, comments), frames, false);
         assert_eq!(decision.outcome, Outcome::Distinct, "{content}");
         frame.learn_changes(&decision.changes, one.content());
     }
-    let frames = Frames {
-        page: Some(&frame),
-        original: Some(&frame),
-        common: None,
-    };
+    let frames = of_one_host(&frame);
     let other = [of("castle", 8, ""), of("castle", 9, comments)];
     let decision = decide(&other[0], &other[1], frames, false);
     assert_ne!(decision.outcome, Outcome::Distinct);
@@ -597,11 +578,7 @@ fn a_number_that_most_views_have_in_common_is_a_fact_though_it_differs_under_som
     let mut frame = HostFrame::default();
     let mut decided = |content: &str, prices: [u32; 2]| {
         let (page, view) = (of(content, prices[0], button), of(content, prices[1], ""));
-        let frames = Frames {
-            page: Some(&frame),
-            original: Some(&frame),
-            common: None,
-        };
+        let frames = of_one_host(&frame);
         let decision = decide(&page, &view, frames, false);
         frame.learn_changes(&decision.changes, page.content());
         decision.outcome
@@ -628,11 +605,7 @@ fn a_number_of_a_few_values_is_a_fact() {
     let mut frame = HostFrame::default();
     for content in ["harbour", "meadow", "railway", "orchard", "quarry"] {
         let (one, two) = (of(content, 1), of(content, 2));
-        let frames = Frames {
-            page: Some(&frame),
-            original: Some(&frame),
-            common: None,
-        };
+        let frames = of_one_host(&frame);
         let decision = decide(&one, &two, frames, false);
         assert_eq!(decision.outcome, Outcome::Distinct, "{content}");
         frame.learn_changes(&decision.changes, one.content());
@@ -669,11 +642,7 @@ fn each_block_that_differs_is_shown_with_what_it_counts() {
     };
     let mut frame = HostFrame::default();
     (0..20).for_each(|number| frame.learn(&goods(number)));
-    let frames = Frames {
-        page: Some(&frame),
-        original: Some(&frame),
-        common: None,
-    };
+    let frames = of_one_host(&frame);
     let beside = format!("{ARTICLE}\nThe pier\nNeeds 260 MB.\n{terms}\nPrint");
     let original = page("The pier", &beside, &beside);
     let main = format!("{ARTICLE}\nThe pier\nNeeds 780 MB.");
@@ -741,11 +710,7 @@ fn a_short_print_view_stands_in_its_page_although_a_line_of_the_page_has_more_wo
         frame.learn(&of(&name, "Sold out", menu));
         frame.learn(&of(&name, "Not sold", terms));
     }
-    let frames = Frames {
-        page: Some(&frame),
-        original: Some(&frame),
-        common: None,
-    };
+    let frames = of_one_host(&frame);
     let product = of("Screw of aaaa", "SKU WS-2117. 3.69 Euro. In stock.", menu);
     let decided = |page: &ComparedPage| decide(page, &product, frames, false).outcome;
     let printed = of("Screw of aaaa", "WS-2117, 3.69 Euro", terms);

@@ -3,8 +3,8 @@
 //! A firewall without a marker in the list sends one short text for all URLs, from some page of a
 //! crawl on. Servers do the same for URLs that do not exist. But sites have such texts of their
 //! own, too: empty lists, and pages that nobody has written yet. So a text here is only suspicious,
-//! and `steps/interstitials/unmarked.rs` requests another URL to decide. Pages with links to their
-//! host are never suspicious: those of a site have some, and those of a firewall have none.
+//! and `steps/interstitials/unmarked.rs` requests another URL to decide. A page with links to its
+//! host is never suspicious: block pages rarely have any.
 //!
 //! Invariant: a host gets at most [`MAX_SUSPICIONS`] such requests in a session. The decision on a
 //! text of a host holds until the session ends.
@@ -84,12 +84,12 @@ pub(crate) enum View {
     Suspicious(Suspicion),
 }
 
-/// What is known of a suspicious text.
+/// The evidence about a suspicious text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Suspicion {
     /// The last page of the host that had another text.
     pub(crate) other: Option<PageUrl>,
-    /// True if the text came under several URLs, so that it may be that of missing pages.
+    /// True if several URLs had the text: it may be the text of missing pages.
     pub(crate) recurs: bool,
     /// True if several domains have the text.
     pub(crate) is_of_many_domains: bool,
@@ -115,7 +115,7 @@ struct OfHost {
     other: Option<PageUrl>,
     /// The number of usual pages, with more text or with links.
     usual_pages: u32,
-    /// True if a short text has come.
+    /// True if the host has sent a short text.
     has_short: bool,
     suspicions: u32,
     findings: Vec<(ShortText, Finding)>,

@@ -2,8 +2,8 @@
 //!
 //! - A page that says that it was not found, with the status of a page, is compared with the
 //!   response to a URL that cannot exist (soft 404; Bar-Yossef et al., WWW 2004, section 3).
-//! - A [short text that recurs](crate::runtime::repeated_texts) is that of a firewall if a page
-//!   which had another text has it now, too. It is a soft 404 if the URL that cannot exist has it.
+//! - A [suspicious short text](crate::runtime::repeated_texts) comes from a firewall if a page that
+//!   had another text has it now, too. It is a soft 404 if the URL that cannot exist has it.
 //!
 //! A host gets at most one request for the URL that cannot exist, and few for its other pages; a
 //! host without a suspicious page gets none. Neither is archived.
