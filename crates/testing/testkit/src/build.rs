@@ -7,8 +7,8 @@ use std::process::Command;
 /// Builds the crawler for release, with these further targets (`["--example", "demo"]`), and says
 /// where it is.
 ///
-/// The environment that cargo sets (`CARGO_MANIFEST_DIR` and the like) is kept from the cargo
-/// within: ring's build script would take it for a change and build everything above it again.
+/// The environment that cargo sets (`CARGO_MANIFEST_DIR`, `OUT_DIR` and the like) is removed: ring's
+/// build script would take it for a change, and everything above ring would be built again.
 ///
 /// # Errors
 /// Those of starting cargo, and one that says that the build failed.
@@ -26,6 +26,7 @@ pub fn build_crawler(with: &[&str]) -> io::Result<PathBuf> {
                 "CARGO_BIN_",
                 "CARGO_CRATE_",
                 "CARGO_PRIMARY_",
+                "OUT_DIR",
             ]
             .iter()
             .any(|told| name.starts_with(told))
