@@ -7,8 +7,8 @@ use std::process::Command;
 /// Builds the crawler for release, with these further targets (`["--example", "demo"]`), and says
 /// where it is.
 ///
-/// The environment that cargo sets (`CARGO_MANIFEST_DIR`, `OUT_DIR` and the like) is removed: ring's
-/// build script would take it for a change, and everything above ring would be built again.
+/// The environment that cargo sets (`CARGO_MANIFEST_DIR`, `OUT_DIR` and the like) is removed:
+/// ring's build script would take it for a change, and everything above ring would be built again.
 ///
 /// # Errors
 /// Those of starting cargo, and one that says that the build failed.
