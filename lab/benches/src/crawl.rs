@@ -3,7 +3,8 @@
 //!
 //! The real binary crawls a web that another process serves on loopback, politeness off, everything
 //! else on. The CPU time is the crawler's own (getrusage of the finished child), the memory the
-//! highest resident size that Linux saw (VmHWM).
+//! highest resident size that Linux saw (VmHWM). `gzip -1` of the same pages is timed after the
+//! crawls, because CPU seconds depend on the machine.
 //!
 //! ```text
 //! cargo run --release -p benches --bin bench-crawl -- [--shape plain|real] \
@@ -16,6 +17,7 @@
 
 mod crawled;
 mod filter;
+mod gzip;
 mod nodes;
 
 use std::error::Error;
@@ -111,6 +113,12 @@ fn main() -> Result<(), Failure> {
     println!(
         "median: {:.0} pages/s, {cpu:.3} CPU s per 1,000 pages, {peak:.0} MiB",
         median(&runs, Measured::rate)
+    );
+    let gzip = gzip::cpu_per_thousand(&corpus)?;
+    println!(
+        "gzip -1 of the same pages: {gzip:.3} CPU s per 1,000 pages; the crawl takes {:.2} times \
+         as much",
+        cpu / gzip
     );
     if options.nodes > 0 {
         return nodes::measure(&options, &corpus, &crawler, cpu, peak);

@@ -51,17 +51,19 @@ fn total(meminfo: &str) -> Option<u64> {
 /// Pages are read on many threads, one after another on each. By default, glibc gives every thread
 /// its own arena, up to eight per processor, and an arena does not return the memory that a large
 /// page once needed. In a crawl of pages with 10,000 links, this cost 66 MiB, and 42 MiB with two
-/// arenas (mallopt(3), `M_ARENA_MAX`).
+/// arenas (mallopt(3), `M_ARENA_MAX`). Fewer arenas than processors would make threads wait for each
+/// other, because an arena has one lock.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 pub fn keep_memory_small() {
-    const ARENAS: libc::c_int = 2;
+    const MIN_ARENAS: usize = 2;
     /// Minimum size, in bytes, of an allocation that gets its own mapping, which is unmapped when
     /// it is freed.
     const MAPPED_FROM: libc::c_int = 1 << 20;
     /// Free bytes at the end of the heap that are kept for the next page.
     const KEPT: libc::c_int = 2 << 20;
+    let arenas = libc::c_int::try_from(cores().max(MIN_ARENAS)).unwrap_or(libc::c_int::MAX);
     for (parameter, value) in [
-        (libc::M_ARENA_MAX, ARENAS),
+        (libc::M_ARENA_MAX, arenas),
         (libc::M_MMAP_THRESHOLD, MAPPED_FROM),
         (libc::M_TRIM_THRESHOLD, KEPT),
     ] {
