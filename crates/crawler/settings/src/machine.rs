@@ -51,8 +51,8 @@ fn total(meminfo: &str) -> Option<u64> {
 /// Pages are read on many threads, one after another on each. By default, glibc gives every thread
 /// its own arena, up to eight per processor, and an arena does not return the memory that a large
 /// page once needed. In a crawl of pages with 10,000 links, this cost 66 MiB, and 42 MiB with two
-/// arenas (mallopt(3), `M_ARENA_MAX`). Fewer arenas than processors would make threads wait for each
-/// other, because an arena has one lock.
+/// arenas (mallopt(3), `M_ARENA_MAX`). With fewer arenas than processors, threads would wait for
+/// each other, because an arena has one lock.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 pub fn keep_memory_small() {
     const MIN_ARENAS: usize = 2;
